@@ -1,0 +1,126 @@
+//! What can go wrong along the flow: one small enum an operation, and one over them all so that `?` works everywhere.
+
+use core::fmt;
+
+use crate::cholesky::CholeskyError;
+use crate::space::SpaceError;
+
+/// Why a tuner cannot be made ready for a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum InitError {
+    /// The encoding has more features than the tuner has room for.
+    TooManyFeatures {
+        /// m: how many the encoding of this space has.
+        needed: usize,
+        /// M: how many the tuner holds.
+        most: usize,
+    },
+    /// A random map was asked of a tuner without dimensions (D = 0).
+    NoDimensions,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a tuner made for {most}"),
+            Self::NoDimensions => write!(f, "a random map needs a tuner with dimensions"),
+        }
+    }
+}
+
+/// Why there is no proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum AskError {
+    /// `init` was not called, or it failed.
+    Uninitialised,
+    /// Every feasible combination is measured: the search is complete.
+    Exhausted,
+    /// No feasible combination that is not yet measured was found, but not all could be tried.
+    NoneFound {
+        /// How many were tried.
+        tried: u32,
+    },
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uninitialised => write!(f, "the tuner is not initialised, call init first"),
+            Self::Exhausted => write!(f, "every feasible combination is measured"),
+            Self::NoneFound { tried } => {
+                write!(f, "no feasible combination among {tried} tried, tell the tuner one that is feasible")
+            }
+        }
+    }
+}
+
+/// Why a measurement was not taken in. The tuner is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum TellError {
+    /// The cost is infinite or not a number.
+    NonFinite,
+    /// The combination is not one of the tuner's space.
+    Foreign,
+    /// The combination is ruled out by the feasibility predicate.
+    Infeasible,
+    /// No room for another observation.
+    Full,
+}
+
+impl fmt::Display for TellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NonFinite => "the cost is not a finite number",
+            Self::Foreign => "the combination belongs to another space",
+            Self::Infeasible => "the combination is not feasible",
+            Self::Full => "no room for another observation",
+        })
+    }
+}
+
+/// Any error of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Error {
+    /// Of a space.
+    Space(SpaceError),
+    /// Of making a tuner ready.
+    Init(InitError),
+    /// Of asking.
+    Ask(AskError),
+    /// Of telling.
+    Tell(TellError),
+    /// Of a factor.
+    Cholesky(CholeskyError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Space(error) => error.fmt(f),
+            Self::Init(error) => error.fmt(f),
+            Self::Ask(error) => error.fmt(f),
+            Self::Tell(error) => error.fmt(f),
+            Self::Cholesky(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for InitError {}
+impl core::error::Error for AskError {}
+impl core::error::Error for TellError {}
+impl core::error::Error for Error {}
+
+macro_rules! from {
+    ($($variant:ident($error:ty)),*) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        })*
+    };
+}
+from!(Space(SpaceError), Init(InitError), Ask(AskError), Tell(TellError), Cholesky(CholeskyError));

@@ -1,0 +1,148 @@
+//! The next combination: scan the table, then descend the acquisition by single steps from the best row.
+//!
+//! c† = argmin over the table of the acquisition (algorithm 1, line 5), carried on below the table's best row.
+//!
+//! **Choices.** The search names one candidate after another and is told each score; who scores it, and when, is the caller's affair, so an
+//! ask can be cut into slices. A candidate that is infeasible or measured has no score and is passed over. The descent takes the
+//! first better neighbour, in an order without favourites, until none is better or its budget is spent. The whole
+//! space as a table needs no descent. Of equal scores the first found wins.
+//!
+//! **Cost.** At most rows + descent scores an ask; 100 bytes.
+
+use crate::gp::Posterior;
+use crate::random::Random;
+use crate::space::{Combination, Space};
+use crate::table::{LookupTable, neighbour, steps};
+
+/// What to measure next, and what the model expects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Proposal<const K: usize> {
+    /// What to measure next.
+    pub combination: Combination<K>,
+    /// The cost that the model expects; 0 before the first observation.
+    pub mean: f32,
+    /// The standard deviation of that expectation; infinite before the first observation.
+    pub std_dev: f32,
+    /// The acquisition's score, in standardised units; the smallest won. 0 for initial points.
+    pub score: f32,
+}
+
+/// A candidate with its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scored<const K: usize> {
+    pub(crate) combination: Combination<K>,
+    pub(crate) posterior: Posterior,
+    pub(crate) score: f32,
+}
+
+/// A search for the smallest score.
+#[derive(Clone, Debug)]
+pub(crate) struct Search<const K: usize> {
+    table: LookupTable<K>,
+    row: usize,
+    best: Option<Scored<K>>,
+    descent: Descent,
+}
+
+/// Where the descent stands: steps are visited as offset, offset + stride, … modulo their number.
+#[derive(Clone, Debug)]
+struct Descent {
+    left: u32,
+    steps: u32,
+    next: u32,
+    stride: u32,
+    without_success: u32,
+}
+
+impl<const K: usize> Search<K> {
+    /// A search over the table, followed by at most `descent` candidates of descent.
+    pub(crate) fn new(space: &Space<K>, table: LookupTable<K>, descent: u16, random: &mut Random) -> Self {
+        let steps = steps(space);
+        let stride = stride(steps, random.below(steps));
+        let left = if table.is_whole() { 0 } else { u32::from(descent) };
+        let descent = Descent { left, steps, next: random.below(steps), stride, without_success: 0 };
+        Self { table, row: 0, best: None, descent }
+    }
+
+    /// The next candidate to be scored, if the search is not over.
+    pub(crate) fn next(&mut self, space: &Space<K>) -> Option<Combination<K>> {
+        if let Some(row) = self.table.row(space, self.row) {
+            self.row += 1;
+            return Some(row);
+        }
+        let from = self.best?.combination;
+        let d = &mut self.descent;
+        if d.left == 0 || d.without_success >= d.steps {
+            return None;
+        }
+        d.left -= 1;
+        d.without_success += 1;
+        d.next = (d.next + d.stride) % d.steps.max(1);
+        Some(neighbour(space, &from, d.next))
+    }
+
+    /// Takes in the score of a candidate.
+    pub(crate) fn report(&mut self, scored: Scored<K>) {
+        if self.best.is_none_or(|best| scored.score < best.score) {
+            self.best = Some(scored);
+            self.descent.without_success = 0;
+        }
+    }
+
+    /// The best candidate of all.
+    pub(crate) fn best(&self) -> Option<Scored<K>> {
+        self.best
+    }
+}
+
+/// A number without common factor with `steps`, so that stepping by it visits every step once: the first from `start` on.
+fn stride(steps: u32, start: u32) -> u32 {
+    let common = |mut a: u32, mut b: u32| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (start.max(1)..=start.max(1) + steps).find(|stride| common(*stride, steps) == 1).unwrap_or(1)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::knob::Knob;
+
+    fn scored(c: Combination<16>, score: f32) -> Scored<16> {
+        Scored { combination: c, posterior: Posterior { mean: 0.0, variance: 0.0 }, score }
+    }
+
+    /// A score that falls with every bit that is set has one minimum, and single steps lead to it.
+    #[test]
+    fn the_descent_reaches_the_bottom_of_a_linear_score() {
+        let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
+        for seed in 0..10 {
+            let mut random = Random::new(seed, 0);
+            let table = LookupTable::new(&space, 8, seed, core::iter::empty());
+            let mut search = Search::new(&space, table, 500, &mut random);
+            while let Some(c) = search.next(&space) {
+                search.report(scored(c, -c.levels().iter().map(|l| f32::from(*l)).sum::<f32>()));
+            }
+            assert_eq!(search.best().unwrap().score, -16.0);
+        }
+    }
+
+    #[test]
+    fn the_budget_bounds_the_search_and_ties_go_to_the_first() {
+        let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
+        let table = LookupTable::new(&space, 8, 1, core::iter::empty());
+        let first = table.row(&space, 0).unwrap();
+        let mut search = Search::new(&space, table, 5, &mut Random::new(1, 0));
+        let mut count = 0;
+        while let Some(c) = search.next(&space) {
+            search.report(scored(c, 1.0));
+            count += 1;
+        }
+        assert_eq!((count, search.best().unwrap().combination), (13, first));
+    }
+}

@@ -1,0 +1,314 @@
+//! The space of combinations: a product of knobs, and which combinations are feasible.
+//!
+//! The paper's C = {1..N₁} × … × {1..N_k}, |C| = N₁ × … × N_k = N (section 3).
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | K | most knobs | const |
+//! | c | a combination: one level a knob | up to K bytes |
+//! | index | the mixed-radix number of c, first knob fastest | 0 to N − 1 |
+//!
+//! **Choices.** A [`Combination`] can only be made by a [`Space`], so its levels are always in range. What is
+//! infeasible would hurt the hardware: it is never asked, not even as an initial point, and never taken in.
+//! N is at most 2⁶⁴, so that every combination has an index in a `u64`.
+//!
+//! **Cost.** A space is K knobs of 16 bytes; an index takes K multiplications.
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::knob::{Knob, KnobError, Level};
+use crate::random::Random;
+
+/// Decides whether a combination may be applied to the hardware.
+pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + Sync);
+
+/// One level for every knob of a space.
+///
+/// ```
+/// use trimtab::{Knob, Space};
+/// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+/// let c = space.combination(&[3, 5])?;
+/// assert_eq!(c.levels(), [3, 5]);
+/// assert!(space.combination(&[4, 0]).is_err());
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Combination<const K: usize> {
+    levels: [Level; K],
+    knobs: u16,
+}
+
+impl<const K: usize> Combination<K> {
+    /// The level of each knob, in the order in which the knobs were declared.
+    pub fn levels(&self) -> &[Level] {
+        self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])
+    }
+
+    /// The level of one knob; 0 past the last.
+    pub fn level(&self, knob: usize) -> Level {
+        self.levels.get(knob).copied().unwrap_or(0)
+    }
+
+    /// The same but for one knob; the caller answers for the level being one of the knob's.
+    pub(crate) fn with(mut self, knob: usize, level: Level) -> Self {
+        if let Some(l) = self.levels.get_mut(knob) {
+            *l = level;
+        }
+        self
+    }
+}
+
+impl<const K: usize> fmt::Debug for Combination<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.levels().fmt(f)
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl<const K: usize> defmt::Format for Combination<K> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=[u8]}", self.levels());
+    }
+}
+
+/// A product of at most K knobs.
+///
+/// ```
+/// use trimtab::{Combination, Knob, Space};
+/// fn is_safe(c: &Combination<2>) -> bool { c.levels() != [3, 7] }
+/// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?.with_feasible(&is_safe);
+/// assert_eq!(space.cardinality(), 32);
+/// let c = space.combination(&[3, 7])?;
+/// assert_eq!(space.at(space.index(&c)), Some(c));
+/// assert!(!space.is_feasible(&c));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone)]
+pub struct Space<const K: usize> {
+    knobs: Vec<Knob, K>,
+    last_index: u64,
+    feasible: Option<Feasible<K>>,
+}
+
+impl<const K: usize> Space<K> {
+    /// A space of no knobs, to be replaced: what a tuner holds before it is initialised.
+    pub(crate) const fn empty() -> Self {
+        Self { knobs: Vec::new(), last_index: 0, feasible: None }
+    }
+
+    /// The space of all combinations of these knobs.
+    pub fn new(knobs: &[Knob]) -> Result<Self, SpaceError> {
+        if knobs.is_empty() {
+            return Err(SpaceError::NoKnobs);
+        }
+        let own = Vec::from_slice(knobs).map_err(|_| SpaceError::TooManyKnobs { given: knobs.len(), most: K })?;
+        let mut last_index: u64 = 0;
+        for (position, knob) in knobs.iter().enumerate() {
+            if let Some(error) = knob.fault() {
+                return Err(SpaceError::Knob { position, error });
+            }
+            // N·q − 1 from N − 1, so that N = 2⁶⁴ still fits.
+            let levels = knob.levels() as u64;
+            last_index = last_index
+                .checked_mul(levels)
+                .and_then(|index| index.checked_add(levels - 1))
+                .ok_or(SpaceError::TooLarge)?;
+        }
+        Ok(Self { knobs: own, last_index, feasible: None })
+    }
+
+    /// The same space, with a predicate that rules combinations out.
+    pub fn with_feasible(mut self, feasible: Feasible<K>) -> Self {
+        self.feasible = Some(feasible);
+        self
+    }
+
+    /// The knobs, in the order in which they were given.
+    pub fn knobs(&self) -> &[Knob] {
+        &self.knobs
+    }
+
+    /// N, the number of combinations, feasible or not.
+    pub fn cardinality(&self) -> u128 {
+        u128::from(self.last_index) + 1
+    }
+
+    /// N − 1: the largest index.
+    pub fn last_index(&self) -> u64 {
+        self.last_index
+    }
+
+    /// The combination with these levels.
+    pub fn combination(&self, levels: &[Level]) -> Result<Combination<K>, SpaceError> {
+        if levels.len() != self.knobs.len() {
+            return Err(SpaceError::WrongLength { given: levels.len(), knobs: self.knobs.len() });
+        }
+        let mut c = self.origin();
+        for (position, ((own, level), knob)) in c.levels.iter_mut().zip(levels).zip(&self.knobs).enumerate() {
+            if usize::from(*level) >= knob.levels() {
+                return Err(SpaceError::NoSuchLevel { position, level: *level });
+            }
+            *own = *level;
+        }
+        Ok(c)
+    }
+
+    /// The combination of this index, if there is one.
+    pub fn at(&self, index: u64) -> Option<Combination<K>> {
+        if index > self.last_index {
+            return None;
+        }
+        let mut rest = index;
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            // `max(1)` only tells the compiler that a knob has levels.
+            let levels = (knob.levels() as u64).max(1);
+            *level = (rest % levels) as Level;
+            rest /= levels;
+        }
+        Some(c)
+    }
+
+    /// The mixed-radix number of a combination, first knob fastest.
+    pub fn index(&self, c: &Combination<K>) -> u64 {
+        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        pairs
+            .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
+    }
+
+    /// Whether a combination is one of this space: as many knobs, each level in range.
+    pub fn contains(&self, c: &Combination<K>) -> bool {
+        c.levels().len() == self.knobs.len()
+            && c.levels().iter().zip(&self.knobs).all(|(level, knob)| usize::from(*level) < knob.levels())
+    }
+
+    /// Whether a combination may be applied to the hardware.
+    pub fn is_feasible(&self, c: &Combination<K>) -> bool {
+        self.feasible.is_none_or(|feasible| feasible(c))
+    }
+
+    /// A combination drawn uniformly from all, feasible or not.
+    pub(crate) fn draw(&self, random: &mut Random) -> Combination<K> {
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            *level = random.below(knob.levels() as u32) as Level;
+        }
+        c
+    }
+
+    /// All levels 0. Unused places of the array stay 0, so that equal combinations are equal arrays.
+    fn origin(&self) -> Combination<K> {
+        Combination { levels: [0; K], knobs: self.knobs.len() as u16 }
+    }
+}
+
+impl<const K: usize> fmt::Debug for Space<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Space").field("knobs", &self.knobs).field("restricted", &self.feasible.is_some()).finish()
+    }
+}
+
+/// Why there is no such space or combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SpaceError {
+    /// A space needs at least one knob.
+    NoKnobs,
+    /// More knobs than the space's capacity K.
+    TooManyKnobs {
+        /// How many were given.
+        given: usize,
+        /// The capacity.
+        most: usize,
+    },
+    /// One of the knobs cannot be used.
+    Knob {
+        /// Which, counted from 0.
+        position: usize,
+        /// What is wrong with it.
+        error: KnobError,
+    },
+    /// More than 2⁶⁴ combinations.
+    TooLarge,
+    /// Not one level for each knob.
+    WrongLength {
+        /// How many levels were given.
+        given: usize,
+        /// How many knobs there are.
+        knobs: usize,
+    },
+    /// A level its knob does not have.
+    NoSuchLevel {
+        /// Which knob, counted from 0.
+        position: usize,
+        /// The level.
+        level: Level,
+    },
+}
+
+impl fmt::Display for SpaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoKnobs => write!(f, "a space needs at least one knob"),
+            Self::TooManyKnobs { given, most } => write!(f, "{given} knobs in a space made for {most}"),
+            Self::Knob { position, error } => write!(f, "knob {position} {error}"),
+            Self::TooLarge => write!(f, "more than 2^64 combinations"),
+            Self::WrongLength { given, knobs } => write!(f, "{given} levels for {knobs} knobs"),
+            Self::NoSuchLevel { position, level } => write!(f, "knob {position} has no level {level}"),
+        }
+    }
+}
+
+impl core::error::Error for SpaceError {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_and_at_are_inverse_in_every_small_space() {
+        for a in 1..6 {
+            for b in 1..6 {
+                let space = Space::<3>::new(&[Knob::nominal(a), Knob::ranked(b), Knob::nominal(3)]).unwrap();
+                assert_eq!(space.cardinality(), u128::from(a) * u128::from(b) * 3);
+                for index in 0..=space.last_index() {
+                    let c = space.at(index).unwrap();
+                    assert!(space.contains(&c));
+                    assert_eq!(space.index(&c), index);
+                    assert_eq!(space.combination(c.levels()), Ok(c));
+                }
+                assert_eq!(space.at(space.last_index() + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn two_to_the_64_combinations_fit_and_no_more() {
+        let space = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
+        assert_eq!(space.cardinality(), 1 << 64);
+        let last = space.at(u64::MAX).unwrap();
+        assert!(last.levels().iter().all(|l| *l == 1));
+        assert_eq!(space.index(&last), u64::MAX);
+        assert_eq!(Space::<65>::new(&[Knob::nominal(2); 65]).err(), Some(SpaceError::TooLarge));
+    }
+
+    #[test]
+    fn bad_spaces_are_refused() {
+        assert_eq!(Space::<2>::new(&[]).err(), Some(SpaceError::NoKnobs));
+        assert_eq!(Space::<2>::new(&[Knob::nominal(2); 3]).err(), Some(SpaceError::TooManyKnobs { given: 3, most: 2 }));
+        let zero = [Knob::nominal(2), Knob::nominal(0)];
+        assert_eq!(Space::<2>::new(&zero).err(), Some(SpaceError::Knob { position: 1, error: KnobError::NoLevels }));
+    }
+
+    #[test]
+    fn foreign_combinations_are_seen() {
+        let wide = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(4)]).unwrap();
+        let narrow = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(2)]).unwrap();
+        let single = Space::<2>::new(&[Knob::nominal(4)]).unwrap();
+        let c = wide.combination(&[3, 3]).unwrap();
+        assert!(wide.contains(&c) && !narrow.contains(&c) && !single.contains(&c));
+    }
+}

@@ -1,0 +1,147 @@
+//! The bounded lookup table: the whole space if it fits, else L rows near what is good, and some anywhere.
+//!
+//! The paper's table holds every combination and its embedding (section 4.1): 1.34 GB for 24 bits in 20 dimensions. Here row i is a *function* of i,
+//! so a table of any length takes the bytes of three combinations.
+//!
+//! | rows | what they are |
+//! |---|---|
+//! | first half | one step from the best observation: one knob at another level |
+//! | third quarter | two or three steps from one of the three best |
+//! | last quarter | anywhere |
+//!
+//! **Choices.** A space of at most L combinations is its own table, and the acquisition is minimised exactly. A larger one gets new rows
+//! at each ask; they depend only on the seed, on how much was told, and on the best observations.
+//! If the best has more one-steps than half the table, they are drawn instead of listed.
+//!
+//! **Cost.** No stored rows; about 200 instructions a row.
+
+use heapless::Vec;
+
+use crate::knob::Level;
+use crate::random::Random;
+use crate::space::{Combination, Space};
+
+/// How many of the best observations rows are made from.
+pub(crate) const INCUMBENTS: usize = 3;
+
+/// A table of at most L rows.
+#[derive(Clone, Debug)]
+pub struct LookupTable<const K: usize> {
+    incumbents: Vec<Combination<K>, INCUMBENTS>,
+    seed: u64,
+    rows: usize,
+    whole: bool,
+}
+
+impl<const K: usize> LookupTable<K> {
+    /// The table of at most `rows` rows for one ask.
+    pub fn new(space: &Space<K>, rows: usize, seed: u64, best: impl Iterator<Item = Combination<K>>) -> Self {
+        let whole = space.last_index() < rows as u64;
+        let rows = if whole { space.last_index() as usize + 1 } else { rows };
+        Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, whole }
+    }
+
+    /// Whether the table is the whole space.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The combination in row i; feasible or not, measured or not.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, table::LookupTable};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let table = LookupTable::new(&space, 32, 1, core::iter::empty());
+    /// assert!(table.is_whole());
+    /// assert!((0..32).all(|i| table.row(&space, i).map(|c| space.index(&c)) == Some(i as u64)));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn row(&self, space: &Space<K>, i: usize) -> Option<Combination<K>> {
+        if i >= self.rows {
+            return None;
+        }
+        if self.whole {
+            return space.at(i as u64);
+        }
+        let mut random = Random::new(self.seed, i as u64 + 1);
+        let half = self.rows / 2;
+        let Some(best) = self.incumbents.first().filter(|_| i < half + half / 2) else {
+            return Some(space.draw(&mut random));
+        };
+        if i < half {
+            let steps = steps(space);
+            let step = if steps <= half as u32 && (i as u32) < steps { i as u32 } else { random.below(steps) };
+            return Some(neighbour(space, best, step));
+        }
+        let from = self.incumbents.get(i % self.incumbents.len().max(1)).unwrap_or(best);
+        let changes = 2 + random.below(2);
+        let far = (0..changes).fold(*from, |c, _| neighbour(space, &c, random.below(steps(space))));
+        Some(far)
+    }
+}
+
+/// How many combinations differ from any one in a single knob.
+pub(crate) fn steps<const K: usize>(space: &Space<K>) -> u32 {
+    space.knobs().iter().map(|knob| (knob.levels() as u32).saturating_sub(1)).sum()
+}
+
+/// The combination that differs from `c` by this step, 0 to [`steps`] − 1; `c` itself past the last.
+pub(crate) fn neighbour<const K: usize>(space: &Space<K>, c: &Combination<K>, step: u32) -> Combination<K> {
+    let mut rest = step;
+    for (i, knob) in space.knobs().iter().enumerate() {
+        let others = (knob.levels() as u32).saturating_sub(1);
+        if rest < others {
+            let level = rest as Level;
+            // The other levels in order, the own one left out.
+            return c.with(i, if level < c.level(i) { level } else { level + 1 });
+        }
+        rest -= others;
+    }
+    *c
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::knob::Knob;
+
+    fn distance<const K: usize>(a: &Combination<K>, b: &Combination<K>) -> usize {
+        a.levels().iter().zip(b.levels()).filter(|(a, b)| a != b).count()
+    }
+
+    #[test]
+    fn neighbours_are_all_one_steps_once() {
+        let space = Space::<3>::new(&[Knob::nominal(3), Knob::nominal(1), Knob::ranked(5)]).unwrap();
+        let c = space.combination(&[1, 0, 4]).unwrap();
+        let all: std::vec::Vec<_> = (0..steps(&space)).map(|step| neighbour(&space, &c, step)).collect();
+        assert_eq!(all.len(), 6);
+        assert!(all.iter().all(|n| space.contains(n) && distance(n, &c) == 1));
+        assert!((1..all.len()).all(|i| !all[..i].contains(&all[i])));
+        assert_eq!(neighbour(&space, &c, 6), c);
+    }
+
+    #[test]
+    fn a_large_space_has_near_and_far_rows_the_same_each_time() {
+        let space = Space::<24>::new(&[Knob::nominal(2); 24]).unwrap();
+        let best = space.draw(&mut Random::new(5, 5));
+        let table = LookupTable::new(&space, 128, 9, core::iter::once(best));
+        let rows: std::vec::Vec<_> = (0..128).map(|i| table.row(&space, i).unwrap()).collect();
+        assert!(rows[..64].iter().all(|row| distance(row, &best) == 1));
+        assert!(rows[64..96].iter().all(|row| distance(row, &best) <= 3));
+        let far: usize = rows[96..].iter().map(|row| distance(row, &best)).sum();
+        assert!((8 * 32..16 * 32).contains(&far), "24 bits are 12 apart on average");
+        assert!(rows.iter().enumerate().all(|(i, row)| table.row(&space, i) == Some(*row)));
+        assert_eq!(table.row(&space, 128), None);
+    }
+}
