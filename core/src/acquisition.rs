@@ -16,7 +16,7 @@
 //! **Cost.** UCB: one root. EI: an exponential, an error function and a logarithm more.
 
 use crate::gp::Posterior;
-use crate::math::{erfc, exp, ln, sqrt};
+use crate::math::{Arithmetic, Math, erfc, ln, sqrt};
 
 /// The exploration weight β_t of GP-UCB.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,11 +108,36 @@ impl Rule {
     }
 }
 
+/// How much better than the best score a bound must be before it is trusted: far above the rounding of a mean.
+const MARGIN: f32 = 1e-3;
+
+impl Rule {
+    /// The smallest variance with which a candidate of this mean could still have a score below `best`; 0 where it is not known.
+    ///
+    /// ```
+    /// use trimtab::{acquisition::Rule, gp::Posterior};
+    /// let rule = Rule::Ucb { beta: 2.0 };
+    /// let variance = rule.needed_variance(1.0, -2.0);
+    /// assert!(rule.score(Posterior { mean: 1.0, variance }) > -2.0);
+    /// assert!(rule.score(Posterior { mean: 1.0, variance: variance * 1.01 }) < -2.0);
+    /// ```
+    pub fn needed_variance(&self, mean: f32, best: f32) -> f32 {
+        match self {
+            Self::Ucb { beta } if mean - best > MARGIN && *beta > 0.0 => {
+                let sigma = (mean - best - MARGIN) / beta;
+                sigma * sigma
+            }
+            // The logarithm of EI has no inverse worth its price.
+            _ => 0.0,
+        }
+    }
+}
+
 /// ln(u·Φ(u) + φ(u)).
 fn log_improvement(u: f32) -> f32 {
     const LN_SQRT_2_PI: f32 = 0.918_938_5;
     if u > -6.0 {
-        let density = exp(-0.5 * u * u - LN_SQRT_2_PI);
+        let density = Arithmetic::exp(-0.5 * u * u - LN_SQRT_2_PI);
         let below = 0.5 * erfc(-u * core::f32::consts::FRAC_1_SQRT_2);
         ln((u * below + density).max(f32::MIN_POSITIVE))
     } else {

@@ -76,7 +76,7 @@ impl<const P: usize> Cholesky<P> {
         }
         write(row);
         let Some((diagonal, left)) = row.split_last_mut() else { return Err(CholeskyError::Full) };
-        forward(above, left);
+        forward(above, left, |_| true);
         let pivot = *diagonal - dot(left, left);
         // The negation also catches a pivot that is not a number.
         if !(pivot > 0.0 && pivot.is_finite()) {
@@ -89,7 +89,12 @@ impl<const P: usize> Cholesky<P> {
 
     /// Solves L·x = b in place.
     pub fn solve_lower(&self, b: &mut [f32]) {
-        forward(self.rows(), b);
+        forward(self.rows(), b, |_| true);
+    }
+
+    /// Solves L·x = b in place, shows each element of x when it is known, and stops where `go_on` is false. Whether it came to the end.
+    pub fn solve_lower_while(&self, b: &mut [f32], go_on: impl FnMut(f32) -> bool) -> bool {
+        forward(self.rows(), b, go_on)
     }
 
     /// Solves Lᵀ·x = b in place.
@@ -118,13 +123,17 @@ impl<const P: usize> Cholesky<P> {
     }
 }
 
-/// Forward substitution: x with L·x = b, in place, for as many rows as b has elements.
-fn forward<'a>(rows: impl Iterator<Item = &'a [f32]>, b: &mut [f32]) {
+/// Forward substitution: x with L·x = b, in place, for as many rows as b has elements, or until `go_on` is false.
+fn forward<'a>(rows: impl Iterator<Item = &'a [f32]>, b: &mut [f32], mut go_on: impl FnMut(f32) -> bool) -> bool {
     for (i, row) in rows.enumerate() {
-        let Some((diagonal, row)) = row.split_last() else { return };
-        let Some((solved, [x, ..])) = b.split_at_mut_checked(i) else { return };
+        let Some((diagonal, row)) = row.split_last() else { break };
+        let Some((solved, [x, ..])) = b.split_at_mut_checked(i) else { break };
         *x = (*x - dot(row, solved)) / *diagonal;
+        if !go_on(*x) {
+            return false;
+        }
     }
+    true
 }
 
 /// Why a row was not appended.

@@ -21,7 +21,7 @@ use crate::gp::Prior;
 pub struct Config {
     /// How a combination becomes features.
     pub encoding: Encoding,
-    /// The random map. `None`: no projection if the tuner has no or enough dimensions, else `Centred`.
+    /// The random map. `None`: `Centred` for a tuner that has dimensions for one, else none.
     pub map: Option<Distribution>,
     /// What is believed of mean and variance before any measurement.
     pub prior: Prior,
@@ -35,7 +35,7 @@ pub struct Config {
     pub acquisition: Acquisition,
     /// How many combinations, drawn at random unless told, are measured before the model chooses; at least one is.
     pub initial: u16,
-    /// Most candidates that the descent tries after the table, at each ask.
+    /// How many of the table's rows are kept for a descent by single steps from the best of the others; at most half.
     pub descent: u16,
 }
 
@@ -63,7 +63,7 @@ impl Config {
         standardise: true,
         acquisition: Acquisition::Ucb(Beta::Constant(2.0)),
         initial: 4,
-        descent: 128,
+        descent: 64,
     };
 }
 

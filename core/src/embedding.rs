@@ -58,18 +58,21 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     /// Draws R for m features from this seed. `Identity` needs no matrix and draws nothing.
     pub fn draw(&mut self, distribution: Distribution, m: usize, seed: u64) {
         let mut random = Random::new(seed, 0);
-        let d = D as f32;
+        let d = D.max(1) as f32;
+        // An entry is u·width + low, u uniform in [0, 1) or, for signs, 0 or 1.
+        let (width, low) = match distribution {
+            Distribution::Uniform01 => (1.0 / m.max(1) as f32, 0.0),
+            Distribution::Centred => (2.0 * sqrt(3.0 / d), -sqrt(3.0 / d)),
+            Distribution::Signs => (2.0 * sqrt(1.0 / d), -sqrt(1.0 / d)),
+            Distribution::Identity => (0.0, 0.0),
+        };
         for row in 0..D {
             let row = self.matrix.row_mut(row);
             row.fill(0.0);
             for r in row.iter_mut().take(m) {
-                *r = match distribution {
-                    Distribution::Uniform01 => random.uniform() / m as f32,
-                    Distribution::Centred => (2.0 * random.uniform() - 1.0) * sqrt(3.0 / d),
-                    Distribution::Signs if random.below(2) == 0 => sqrt(1.0 / d),
-                    Distribution::Signs => -sqrt(1.0 / d),
-                    Distribution::Identity => 0.0,
-                };
+                let u = random.uniform();
+                let u = if distribution == Distribution::Signs { f32::from(u8::from(u >= 0.5)) } else { u };
+                *r = u * width + low;
             }
         }
     }

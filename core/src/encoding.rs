@@ -5,20 +5,24 @@
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | c | a combination | up to K levels |
-//! | z | its features | m numbers |
-//! | z̄ | the middle of each feature | m numbers |
+//! | b | the paper's bits, 0 or 1 | m |
+//! | z | features, each with mean 0 over all levels: z = b − ½ for a bit | m numbers |
 //!
 //! **Choices.** `Compact` writes the mixed-radix index in binary, lowest bit first: two levels of one knob may then be any number
 //! of bits apart, so it is there for the paper's sake. `PerKnob` keeps knobs apart: two levels are one bit; n > 2
 //! nominal levels are a one-hot block scaled by 1/√2, so that any two levels are one Hamming step (squared
-//! distance 1) apart, as two bits are; a graded knob is its place v on its scale and v², both centred, with the same mean square
+//! distance 1) apart, as two bits are; a graded knob is its place v on its scale and v², with the same mean square
 //! as a bit: v alone could not express an optimum inside the range in the surrogate's linear term. A knob with
-//! one level has no feature. On binary spaces the two encodings coincide.
+//! one level has no feature. On binary spaces the two encodings coincide. Features are centred, which changes no
+//! distance, so that the surrogate's linear term treats all levels alike.
 //!
-//! **Cost.** About ten operations a feature; 20 bytes a knob of constants, worked out once.
+//! Most of this never becomes numbers: any two levels of a nominal knob are at squared distance 1, so distances and products
+//! over nominal knobs follow from the count of knobs that differ ([`Encoder::differing`]), four knobs at a time.
+//!
+//! **Cost.** About ten operations a feature, two a knob to count; 21 bytes a knob of constants, worked out once.
 
 use crate::knob::{Knob, Level};
-use crate::math::sqrt;
+use crate::math::{dot, sqrt, squared_distance};
 use crate::space::{Combination, Space};
 
 /// How a combination becomes features.
@@ -46,7 +50,7 @@ const fn knob_features(knob: &Knob) -> usize {
     }
 }
 
-/// The most features that these knobs need under any encoding: the M of a tuner.
+/// The most features that these knobs have under any encoding: the M of a tuner with a random map.
 ///
 /// ```
 /// use trimtab::{Knob, encoding::features};
@@ -63,48 +67,101 @@ pub const fn features(knobs: &[Knob]) -> usize {
     if per_knob > compact { per_knob } else { compact }
 }
 
+/// How many features of these knobs are graded: the numbers that a tuner without projection keeps of a combination.
+///
+/// ```
+/// use trimtab::{Knob, encoding::graded_features};
+/// assert_eq!(graded_features(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)]), 2);
+/// ```
+pub const fn graded_features(knobs: &[Knob]) -> usize {
+    let (mut graded, mut i) = (0, 0);
+    while i < knobs.len() {
+        if knobs[i].is_graded() {
+            graded += knob_features(&knobs[i]);
+        }
+        i += 1;
+    }
+    graded
+}
+
 /// The smallest m with 2^m ≥ n.
 const fn bits(n: u128) -> usize {
     if n <= 1 { 0 } else { (u128::BITS - (n - 1).leading_zeros()) as usize }
 }
 
-/// What turns the levels of one graded knob into features.
+/// How one knob becomes features.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Grade {
-    middle: f32,
-    /// Factors of v and of v², and the mean of v².
-    value: f32,
-    square: f32,
-    mean_of_square: f32,
+enum Block {
+    /// One level: no feature.
+    Fixed,
+    /// Two levels: one feature, ±½.
+    Bit,
+    /// Nominal levels: one feature each.
+    OneHot { levels: u16 },
+    /// Graded levels: v and v², each less its mean and times a factor.
+    Graded { middle: f32, mean_of_square: f32, value: f32, square: f32 },
 }
 
-impl Grade {
-    const ZERO: Self = Self { middle: 0.0, value: 0.0, square: 0.0, mean_of_square: 0.0 };
-
-    /// v is centred on its mean over the levels; both features get their share of the mean square.
+impl Block {
     fn of(knob: &Knob) -> Self {
-        if !knob.is_graded() {
-            return Self::ZERO;
+        match knob.levels() {
+            0 | 1 => Self::Fixed,
+            2 => Self::Bit,
+            levels if !knob.is_graded() => Self::OneHot { levels: levels as u16 },
+            levels => {
+                let mean = |f: &dyn Fn(f32) -> f32| {
+                    (0..levels).fold(0.0, |sum, level| sum + f(knob.position(level as Level))) / levels as f32
+                };
+                let middle = mean(&|v| v);
+                let mean_of_square = mean(&|v| (v - middle) * (v - middle));
+                let variance_of_square = mean(&|v| {
+                    let square = (v - middle) * (v - middle) - mean_of_square;
+                    square * square
+                });
+                // Equal values leave nothing to scale.
+                let factor = |share: f32, spread: f32| {
+                    if spread > 0.0 { sqrt(share * BIT_MEAN_SQUARE / spread) } else { 0.0 }
+                };
+                let value = factor(VALUE_SHARE, mean_of_square);
+                let square = factor(1.0 - VALUE_SHARE, variance_of_square);
+                Self::Graded { middle, mean_of_square, value, square }
+            }
         }
-        let levels = knob.levels() as f32;
-        let mean = |f: &dyn Fn(f32) -> f32| {
-            (0..knob.levels()).fold(0.0, |sum, level| sum + f(knob.position(level as Level))) / levels
-        };
-        let middle = mean(&|v| v);
-        let mean_of_square = mean(&|v| (v - middle) * (v - middle));
-        let variance_of_square = mean(&|v| {
-            let square = (v - middle) * (v - middle) - mean_of_square;
-            square * square
-        });
-        // Equal values leave nothing to scale.
-        let scale = |share: f32, spread: f32| if spread > 0.0 { sqrt(share * BIT_MEAN_SQUARE / spread) } else { 0.0 };
-        let value = scale(VALUE_SHARE, mean_of_square);
-        Self { middle, value, square: scale(1.0 - VALUE_SHARE, variance_of_square), mean_of_square }
     }
 
-    fn features(&self, position: f32) -> [f32; 2] {
-        let v = position - self.middle;
-        [v * self.value, (v * v - self.mean_of_square) * self.square]
+    fn features(&self) -> usize {
+        match self {
+            Self::Fixed => 0,
+            Self::Bit => 1,
+            Self::OneHot { levels } => usize::from(*levels),
+            Self::Graded { .. } => 2,
+        }
+    }
+
+    /// Writes the features of a level.
+    fn write(&self, knob: &Knob, level: Level, z: &mut [f32]) {
+        match self {
+            Self::Fixed => {}
+            Self::Bit => z.iter_mut().for_each(|z| *z = f32::from(level) - 0.5),
+            Self::OneHot { levels } => {
+                z.fill(-HOT / f32::from(*levels));
+                z.iter_mut().skip(usize::from(level)).take(1).for_each(|z| *z += HOT);
+            }
+            Self::Graded { middle, mean_of_square, value, square } => {
+                let v = knob.position(level) - middle;
+                let features = [v * value, (v * v - mean_of_square) * square];
+                z.iter_mut().zip(features).for_each(|(z, feature)| *z = feature);
+            }
+        }
+    }
+
+    /// Mean of ‖z‖² over the levels.
+    fn mean_square(&self) -> f32 {
+        match self {
+            Self::Fixed => 0.0,
+            Self::OneHot { levels } => 0.5 - 0.5 / f32::from(*levels),
+            Self::Bit | Self::Graded { .. } => BIT_MEAN_SQUARE,
+        }
     }
 }
 
@@ -123,26 +180,29 @@ impl Grade {
 #[derive(Clone, Debug)]
 pub struct Encoder<const K: usize> {
     encoding: Encoding,
-    grades: [Grade; K],
+    blocks: [Block; K],
+    /// 1 for the knobs whose levels count as equal or different, 0 for graded ones.
+    counted: [u8; K],
     features: usize,
 }
 
 impl<const K: usize> Encoder<K> {
     /// For the space of no knobs.
     pub(crate) const fn empty() -> Self {
-        Self { encoding: Encoding::Compact, grades: [Grade::ZERO; K], features: 0 }
+        Self { encoding: Encoding::Compact, blocks: [Block::Fixed; K], counted: [0; K], features: 0 }
     }
 
     /// Works out the constants of each knob.
     pub fn new(space: &Space<K>, encoding: Encoding) -> Self {
         let mut encoder = Self { encoding, ..Self::empty() };
+        encoder.blocks.iter_mut().zip(space.knobs()).for_each(|(block, knob)| *block = Block::of(knob));
+        for (counted, block) in encoder.counted.iter_mut().zip(&encoder.blocks) {
+            *counted = u8::from(matches!(block, Block::Bit | Block::OneHot { .. }));
+        }
         encoder.features = match encoding {
             Encoding::Compact => bits(space.cardinality()),
-            Encoding::PerKnob => space.knobs().iter().map(knob_features).sum(),
+            Encoding::PerKnob => encoder.blocks.iter().map(Block::features).sum(),
         };
-        for (grade, knob) in encoder.grades.iter_mut().zip(space.knobs()) {
-            *grade = Grade::of(knob);
-        }
         encoder
     }
 
@@ -151,115 +211,134 @@ impl<const K: usize> Encoder<K> {
         self.features
     }
 
+    /// How many of the features are graded.
+    pub fn graded_features(&self) -> usize {
+        match self.encoding {
+            Encoding::Compact => 0,
+            Encoding::PerKnob => 2 * self.blocks.iter().filter(|block| matches!(block, Block::Graded { .. })).count(),
+        }
+    }
+
     /// Writes z(c) into the first m elements of `z`.
+    #[inline(never)]
     pub fn encode(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
         if self.encoding == Encoding::Compact {
             let index = space.index(c);
-            let bits = (0..self.features).map(|bit| (index >> bit & 1) as f32);
+            let bits = (0..self.features).map(|bit| f32::from((index >> bit & 1) as u8) - 0.5);
             return z.iter_mut().zip(bits).for_each(|(z, bit)| *z = bit);
         }
-        for (block, knob, grade, level) in self.blocks(space, z).zip(c.levels()).map(|((b, k, g), l)| (b, k, g, *l)) {
-            match block {
-                [] => {}
-                [bit] => *bit = f32::from(level),
-                [value, square] if knob.is_graded() => [*value, *square] = grade.features(knob.position(level)),
-                one_hot => {
-                    let hot = usize::from(level);
-                    one_hot.iter_mut().enumerate().for_each(|(i, z)| *z = if i == hot { HOT } else { 0.0 });
-                }
+        let mut rest = z;
+        for ((block, knob), level) in self.blocks.iter().zip(space.knobs()).zip(c.levels()) {
+            let Some((z, tail)) = core::mem::take(&mut rest).split_at_mut_checked(block.features()) else { return };
+            block.write(knob, *level, z);
+            rest = tail;
+        }
+    }
+
+    /// Writes the features of the graded knobs alone: with the count of differing knobs all that distances need.
+    pub fn encode_graded(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
+        let mut pairs = z.as_chunks_mut::<2>().0.iter_mut();
+        for ((block, knob), level) in self.graded(space).zip(c.levels()).filter_map(|(b, l)| Some((b?, l))) {
+            if let Some(pair) = pairs.next() {
+                block.write(knob, *level, pair);
             }
         }
     }
 
-    /// Takes the middle z̄ from each feature, so that the surrogate's linear term treats all levels alike.
-    pub fn centre(&self, space: &Space<K>, z: &mut [f32]) {
+    /// z·z′ over the graded knobs alone.
+    pub fn graded_product(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> f32 {
+        let levels = a.levels().iter().zip(b.levels());
+        self.graded(space).zip(levels).fold(0.0, |sum, (block, (a, b))| {
+            let Some((block, knob)) = block else { return sum };
+            let [mut za, mut zb] = [[0.0; 2]; 2];
+            block.write(knob, *a, &mut za);
+            block.write(knob, *b, &mut zb);
+            sum + dot(&za, &zb)
+        })
+    }
+
+    /// The block and knob of each graded knob, None for the others; all None under `Compact`, which knows bits only.
+    fn graded<'a>(&'a self, space: &'a Space<K>) -> impl Iterator<Item = Option<(&'a Block, &'a Knob)>> {
+        let per_knob = self.encoding == Encoding::PerKnob;
+        let blocks = self.blocks.iter().zip(space.knobs());
+        blocks.map(move |(block, knob)| matches!(block, Block::Graded { .. } if per_knob).then_some((block, knob)))
+    }
+
+    /// How many nominal knobs, or bits of the index, differ: the Hamming distance without the graded knobs.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<3>::new(&[Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)])?;
+    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
+    /// let (a, b) = (space.combination(&[2, 1, 0])?, space.combination(&[0, 3, 0])?);
+    /// assert_eq!(encoder.differing(&space, &a, &b), 1);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    #[inline(always)]
+    pub fn differing(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> u32 {
         if self.encoding == Encoding::Compact {
-            return z.iter_mut().take(self.features).for_each(|z| *z -= 0.5);
+            return (space.index(a) ^ space.index(b)).count_ones();
         }
-        for (block, knob, _) in self.blocks(space, z) {
-            let middle = match block.len() {
-                1 => 0.5,
-                _ if knob.is_graded() => 0.0,
-                levels => HOT / levels as f32,
-            };
-            block.iter_mut().for_each(|z| *z -= middle);
-        }
+        let (a, b) = (a.all().as_chunks::<4>(), b.all().as_chunks::<4>());
+        let counted = self.counted.as_chunks::<4>();
+        let words = a.0.iter().zip(b.0).zip(counted.0);
+        // Each byte of the sum counts one knob in four; 255 words would overflow it, so a thousand knobs are the most.
+        let sum = words.fold(0u32, |sum, ((a, b), counted)| {
+            let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
+            // The top bit of a byte becomes set if any bit of it is.
+            let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
+            sum + (marks & u32::from_ne_bytes(*counted))
+        });
+        let rest = a.1.iter().zip(b.1).zip(counted.1).map(|((a, b), counted)| u32::from(a != b) & u32::from(*counted));
+        let pairs = (sum & 0x00ff_00ff) + (sum >> 8 & 0x00ff_00ff);
+        (pairs & 0xffff) + (pairs >> 16) + rest.sum::<u32>()
     }
 
-    /// ‖z − z̄‖² averaged over all combinations: the scale of the features.
-    pub fn mean_square(&self, space: &Space<K>) -> f32 {
-        match self.encoding {
-            Encoding::Compact => self.features as f32 * BIT_MEAN_SQUARE,
-            Encoding::PerKnob => space.knobs().iter().fold(0.0, |sum, knob| {
-                sum + match knob_features(knob) {
-                    0 => 0.0,
-                    levels if levels > 2 => 0.5 - 0.5 / levels as f32,
-                    _ => BIT_MEAN_SQUARE,
-                }
-            }),
+    /// Mean of ‖z‖² over all combinations: of all features, and of those that are not graded.
+    pub fn mean_square(&self) -> (f32, f32) {
+        if self.encoding == Encoding::Compact {
+            let all = self.features as f32 * BIT_MEAN_SQUARE;
+            return (all, all);
         }
+        self.blocks.iter().zip(&self.counted).fold((0.0, 0.0), |(all, nominal), (block, counted)| {
+            let own = block.mean_square();
+            (all + own, if *counted == 1 { nominal + own } else { nominal })
+        })
     }
 
-    /// The combination with these features; the nearest level for a knob whose features are no level's. None
-    /// if the bits of `Compact` are past the last combination.
+    /// The combination with these features; for a knob whose features are no level's, the nearest level, the first of equals.
+    /// None if the bits of `Compact` are past the last combination.
     pub fn decode(&self, space: &Space<K>, z: &[f32]) -> Option<Combination<K>> {
         if self.encoding == Encoding::Compact {
             let bits = z.iter().take(self.features).enumerate();
-            return space.at(bits.fold(0, |index, (bit, z)| index | u64::from(*z >= 0.5) << bit));
+            return space.at(bits.fold(0, |index, (bit, z)| index | u64::from(*z >= 0.0) << bit));
         }
         let mut c = space.at(0)?;
         let mut rest = z;
-        for (i, (knob, grade)) in space.knobs().iter().zip(&self.grades).enumerate() {
-            let (block, tail) = rest.split_at_checked(knob_features(knob))?;
+        for (i, (block, knob)) in self.blocks.iter().zip(space.knobs()).enumerate() {
+            let (z, tail) = rest.split_at_checked(block.features())?;
             rest = tail;
-            let level = match block {
-                [] => 0,
-                [bit] => Level::from(*bit >= 0.5),
-                [value, square] if knob.is_graded() => smallest(knob.levels(), |level| {
-                    let [v, s] = grade.features(knob.position(level));
-                    (v - value) * (v - value) + (s - square) * (s - square)
-                }),
-                one_hot => smallest(knob.levels(), |level| -one_hot.get(usize::from(level)).unwrap_or(&0.0)),
+            let distance = |level: Level| {
+                let mut own = [0.0; crate::knob::MOST_LEVELS];
+                block.write(knob, level, own.get_mut(..z.len()).unwrap_or_default());
+                squared_distance(&own, z)
             };
-            c = c.with(i, level);
+            let levels = (0..knob.levels()).map(|level| (level as Level, distance(level as Level)));
+            let nearest = levels.reduce(|best, other| if other.1 < best.1 { other } else { best });
+            c = c.with(i, nearest.map_or(0, |(level, _)| level));
         }
         Some(c)
-    }
-
-    /// The features of each knob, to be written.
-    fn blocks<'a>(
-        &'a self,
-        space: &'a Space<K>,
-        z: &'a mut [f32],
-    ) -> impl Iterator<Item = (&'a mut [f32], &'a Knob, &'a Grade)> {
-        let mut rest = z;
-        space.knobs().iter().zip(&self.grades).map_while(move |(knob, grade)| {
-            let (block, tail) = core::mem::take(&mut rest).split_at_mut_checked(knob_features(knob))?;
-            rest = tail;
-            Some((block, knob, grade))
-        })
     }
 }
 
 /// 1/√2: two one-hot vectors of this height are at squared distance 1.
 const HOT: f32 = core::f32::consts::FRAC_1_SQRT_2;
 
-/// The level with the smallest cost, the first of equals.
-fn smallest(levels: usize, cost: impl Fn(Level) -> f32) -> Level {
-    let all = (0..levels).map(|level| level as Level);
-    all.fold((0, f32::INFINITY), |best, level| {
-        let cost = cost(level);
-        if cost < best.1 { (level, cost) } else { best }
-    })
-    .0
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::knob::Scale;
-    use crate::math::{dot, squared_distance};
 
     fn close(a: f32, b: f32) -> bool {
         (a - b).abs() < 1e-4
@@ -301,13 +380,11 @@ mod tests {
             for index in 0..=space.last_index() {
                 let mut z = [0.0; 32];
                 encoder.encode(&space, &space.at(index).unwrap(), &mut z);
-                encoder.centre(&space, &mut z);
                 sum.iter_mut().zip(&z).for_each(|(sum, z)| *sum += z);
                 square += dot(&z, &z) / space.cardinality() as f32;
             }
             assert!(sum.iter().all(|sum| sum.abs() < 1e-3), "{space:?} {sum:?}");
-            // A graded knob whose v² is constant (three levels, symmetric: it is not) would fall short.
-            assert!(close(square, encoder.mean_square(&space)), "{space:?} {square}");
+            assert!(close(square, encoder.mean_square().0), "{space:?} {square}");
         }
     }
 
@@ -325,6 +402,34 @@ mod tests {
         assert!(close(squared_distance(&z([0, 0]), &z([4, 1])), 2.0));
     }
 
+    /// What the surrogate computes from counts and graded features is what the features themselves give.
+    #[test]
+    fn counting_is_the_same_as_computing() {
+        for space in spaces() {
+            for encoding in [Encoding::Compact, Encoding::PerKnob] {
+                let encoder = Encoder::new(&space, encoding);
+                let nominal_square = encoder.mean_square().1;
+                let of = |index: u64| {
+                    let (c, mut z, mut g) = (space.at(index).unwrap(), [0.0; 32], [0.0; 4]);
+                    encoder.encode(&space, &c, &mut z);
+                    encoder.encode_graded(&space, &c, &mut g);
+                    (c, z, g)
+                };
+                for i in 0..=space.last_index() {
+                    for j in (0..=i).step_by(3) {
+                        let ((a, za, ga), (b, zb, gb)) = (of(i), of(j));
+                        let differing = encoder.differing(&space, &a, &b) as f32;
+                        let distance = differing + squared_distance(&ga, &gb);
+                        assert!(close(squared_distance(&za, &zb), distance), "{space:?} {a:?} {b:?}");
+                        let product = nominal_square - 0.5 * differing + dot(&ga, &gb);
+                        assert!(close(dot(&za, &zb), product), "{space:?} {a:?} {b:?}");
+                        assert!(close(encoder.graded_product(&space, &a, &b), dot(&ga, &gb)));
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn compact_has_the_fewest_bits() {
         for (levels, m) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (256, 8)] {
@@ -338,6 +443,6 @@ mod tests {
     #[test]
     fn bits_past_the_last_combination_decode_to_none() {
         let space = Space::<1>::new(&[Knob::nominal(5)]).unwrap();
-        assert_eq!(Encoder::new(&space, Encoding::Compact).decode(&space, &[1.0, 0.0, 1.0]), None);
+        assert_eq!(Encoder::new(&space, Encoding::Compact).decode(&space, &[0.5, -0.5, 0.5]), None);
     }
 }

@@ -9,11 +9,11 @@ use crate::space::SpaceError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InitError {
-    /// The encoding has more features than the tuner has room for.
+    /// The space has more features than the tuner has room for: graded ones, or all under a random map.
     TooManyFeatures {
-        /// m: how many the encoding of this space has.
+        /// How many this space has.
         needed: usize,
-        /// M: how many the tuner holds.
+        /// How many the tuner holds.
         most: usize,
     },
     /// A random map was asked of a tuner without dimensions (D = 0).

@@ -15,7 +15,7 @@
 //! **Cost.** At most 8 evaluations a sweep, each one factorisation.
 
 use crate::kernel::Hyper;
-use crate::math::{exp, ln};
+use crate::math::{Arithmetic, Math};
 
 /// Which hyper-parameters are searched, and what is believed of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,16 +27,17 @@ pub struct Search {
     pub priors: bool,
 }
 
-/// Noise as a share of the signal: where the search starts and its bounds.
-const NOISE: (f32, f32, f32) = (1e-4, 1e-3, 1.0);
-/// ℓ/ℓ₀ lies between the inverse of this and this.
-const LENGTH_RANGE: f32 = 20.0;
-/// The linear term never takes all: Matérn must be able to explain the rest.
-const WEIGHT: (f32, f32, f32) = (0.0, 0.5, 0.98);
-
+/// Where the search starts: ln(ℓ/ℓ₀), w, ln noise; noise is a thousandth of the signal.
+const START: [f32; 3] = [0.0, 0.5, -6.907_755];
+/// A length-scale within a factor of 20 of ℓ₀; a linear term that never takes all, so that Matérn can explain the rest; noise from
+/// a ten-thousandth of the signal, which f32 needs, to as much as the signal.
+const BOUNDS: [(f32, f32); 3] = [(-MOST_LENGTH, MOST_LENGTH), (0.0, 0.98), (-9.210_34, 0.0)];
+/// The largest ln(ℓ/ℓ₀), and e to its power: [`Arithmetic::exp`] takes no positive argument.
+const MOST_LENGTH: f32 = 3.0;
+const LARGEST: f32 = 20.085_537;
+/// The first step along each coordinate, and its bounds.
 const FIRST_STEP: [f32; 3] = [0.5, 0.2, 1.0];
-const LEAST_STEP: [f32; 3] = [0.05, 0.02, 0.1];
-const MOST_STEP: [f32; 3] = [1.5, 0.4, 3.0];
+const STEPS: [(f32, f32); 3] = [(0.05, 1.5), (0.02, 0.4), (0.1, 3.0)];
 
 /// The state of the search: the hyper-parameters so far and the steps to try next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,22 +54,28 @@ impl Fit {
 
     /// Starts at the typical distance ℓ₀ of two random embeddings.
     pub fn new(search: &Search, typical_distance: f32) -> Self {
-        let weight = if search.linear { WEIGHT.1 } else { 0.0 };
         let typical = if typical_distance > 0.0 { typical_distance } else { 1.0 };
-        Self { at: [0.0, weight, ln(NOISE.1)], step: FIRST_STEP, typical }
+        let mut fit = Self { at: START, step: FIRST_STEP, typical };
+        if !search.linear {
+            fit.at[1] = 0.0;
+        }
+        fit
     }
 
     /// The hyper-parameters so far.
     pub fn hyper(&self) -> Hyper {
         let [length, weight, noise] = self.at;
-        Hyper { length_scale: self.typical * exp(length), linear_weight: weight, noise: exp(noise) }
+        let length_scale = self.typical * Arithmetic::exp(length - MOST_LENGTH) * LARGEST;
+        Hyper { length_scale, linear_weight: weight, noise: Arithmetic::exp(noise) }
     }
 
     /// Ten times the noise, for a factor that broke down; false once that cannot help any more.
     pub fn add_noise(&mut self) -> bool {
         let [_, _, noise] = &mut self.at;
-        *noise += core::f32::consts::LN_10;
-        *noise < 10.0
+        let most = BOUNDS[2].1;
+        let could = *noise < most;
+        *noise = (*noise + core::f32::consts::LN_10).min(most);
+        could
     }
 
     /// One sweep. `likelihood` is −∞ for hyper-parameters that cannot be used; its last call is for the ones that are kept.
@@ -114,20 +121,16 @@ impl Fit {
 
     /// One step along coordinate i, forward or back, within bounds; the way it went is the way to go next.
     fn moved(&self, i: usize, direction: f32) -> Self {
-        let bounds = [(-ln(LENGTH_RANGE), ln(LENGTH_RANGE)), (WEIGHT.0, WEIGHT.2), (ln(NOISE.0), ln(NOISE.2))];
         let mut moved = *self;
-        for (((at, step), (low, high)), _) in
-            moved.at.iter_mut().zip(&mut moved.step).zip(bounds).zip(0..).filter(|(_, j)| *j == i)
-        {
+        if let (Some(at), Some(step), Some((low, high))) = (moved.at.get_mut(i), moved.step.get_mut(i), BOUNDS.get(i)) {
             *step *= direction;
-            *at = (*at + *step).clamp(low, high);
+            *at = (*at + *step).clamp(*low, *high);
         }
         moved
     }
 
     fn rescale(&mut self, i: usize, factor: f32) {
-        let limits = LEAST_STEP.iter().zip(&MOST_STEP);
-        for ((step, (least, most)), _) in self.step.iter_mut().zip(limits).zip(0..).filter(|(_, j)| *j == i) {
+        if let (Some(step), Some((least, most))) = (self.step.get_mut(i), STEPS.get(i)) {
             let size = (step.abs() * factor).clamp(*least, *most);
             *step = if *step < 0.0 { -size } else { size };
         }
@@ -136,7 +139,7 @@ impl Fit {
     /// ln(ℓ/ℓ₀) ~ N(0, 1), ln noise ~ N(ln 1e-3, 2²).
     fn log_prior(&self) -> f32 {
         let [length, _, noise] = self.at;
-        let noise = (noise - ln(NOISE.1)) * 0.5;
+        let noise = (noise - START[2]) * 0.5;
         -0.5 * (length * length + noise * noise)
     }
 }

@@ -10,16 +10,18 @@
 //! | y | standardised costs | `y` |
 //! | L⁻¹(y − μ1) | whitened costs | `whitened` |
 //! | L⁻¹1 | whitened ones | `ones` |
+//! | K⁻¹(y − μ1), K⁻¹1 | weights of the covariances in the mean, and in 1ᵀK⁻¹k | `weights`, `ones_weights` |
 //! | μ | prior mean, itself N(0, s²/λ) | `mean` |
 //! | s² | signal variance | `signal` |
 //! | λ | precision of μ: infinite for a prior mean of zero | `mean_precision` |
 //!
 //! **Choices.** μ and s² need no search: given the kernel their best values are formulas. s² has a weak prior of `signal_weight`
 //! pseudo-observations at 1, so that two or three costs do not decide it. Everything is computed from whitened vectors
-//! (L⁻¹ times something), so a posterior needs one forward substitution and no inverse.
+//! (L⁻¹ times something), so a posterior needs one forward substitution and no inverse. The weights give the mean before that
+//! substitution; as it goes on the variance only falls, so a candidate that cannot win any more is dropped on the way.
 //! The process knows nothing of combinations: callers hand it covariances.
 //!
-//! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, t²/2 a posterior; one triangle and two vectors.
+//! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 a posterior; one triangle and four vectors.
 
 use crate::cholesky::{Cholesky, CholeskyError};
 use crate::math::{dot, ln};
@@ -59,6 +61,8 @@ pub struct Gp<const T: usize, const P: usize> {
     factor: Cholesky<P>,
     whitened: [f32; T],
     ones: [f32; T],
+    weights: [f32; T],
+    ones_weights: [f32; T],
     mean: f32,
     mean_variance: f32,
     signal: f32,
@@ -73,6 +77,8 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             factor: Cholesky::new(),
             whitened: [0.0; T],
             ones: [0.0; T],
+            weights: [0.0; T],
+            ones_weights: [0.0; T],
             mean: 0.0,
             mean_variance: 0.0,
             signal: 0.0,
@@ -95,15 +101,10 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.factor.clear();
     }
 
-    /// Factorises anew the covariances of n observations; `covariance(i, j)` is asked for j ≤ i, noise included at i = j.
-    pub fn rebuild(&mut self, n: usize, covariance: impl Fn(usize, usize) -> f32) -> Result<(), CholeskyError> {
-        self.clear();
-        (0..n).try_for_each(|i| self.append(|j| covariance(i, j)))
-    }
-
-    /// Appends the observation whose covariance with observation j is `covariance(j)`, itself (noise included) last.
-    pub fn append(&mut self, covariance: impl Fn(usize) -> f32) -> Result<(), CholeskyError> {
-        self.factor.append_with(|row| row.iter_mut().enumerate().for_each(|(j, k)| *k = covariance(j)))
+    /// Factorises on until there are n observations. `write(i, row)` writes the covariances of observation i with the ones
+    /// before it and, last, with itself, noise included.
+    pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
+        (self.len()..n).try_for_each(|i| self.factor.append_with(|row| write(i, row)))
     }
 
     /// Takes in the costs of all factorised observations: mean, signal variance and likelihood.
@@ -119,7 +120,11 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let together = dot(ones, whitened);
         self.mean = together * self.mean_variance;
         let square = (dot(whitened, whitened) - together * self.mean).max(0.0);
-        whitened.iter_mut().zip(ones).for_each(|(w, one)| *w -= self.mean * *one);
+        whitened.iter_mut().zip(&mut *ones).for_each(|(w, one)| *w -= self.mean * *one);
+        for (weights, of) in [(&mut self.weights, whitened), (&mut self.ones_weights, ones)] {
+            weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
+            self.factor.solve_upper(weights);
+        }
 
         let (count, weight) = (n as f32, prior.signal_weight);
         self.signal = if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 };
@@ -144,16 +149,35 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.signal
     }
 
-    /// The posterior at a combination with covariance `covariance(j)` to observation j and `own` to itself, noise not included.
-    pub fn posterior(&self, own: f32, covariance: impl Fn(usize) -> f32) -> Posterior {
+    /// The posterior at a combination with variance `own` and the covariances to the observations that `write` writes.
+    pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
+        let nothing = Posterior { mean: self.mean, variance: self.signal * own };
+        self.posterior_above(own, write, |_| 0.0).unwrap_or(nothing)
+    }
+
+    /// The posterior as above, or none once its variance is known to be below what `needed` says that a candidate of this mean needs.
+    pub fn posterior_above(
+        &self,
+        own: f32,
+        write: impl FnOnce(&mut [f32]),
+        needed: impl FnOnce(f32) -> f32,
+    ) -> Option<Posterior> {
         let mut buffer = [0.0; T];
-        let n = self.len();
-        let Some(v) = buffer.get_mut(..n) else { return Posterior { mean: 0.0, variance: 0.0 } };
-        v.iter_mut().enumerate().for_each(|(j, v)| *v = covariance(j));
-        self.factor.solve_lower(v);
+        let v = buffer.get_mut(..self.len())?;
+        write(v);
+        let ones = 1.0 - dot(v, &self.ones_weights);
+        let needed = needed(self.mean + dot(v, &self.weights)) / self.signal;
+        let mut share = own + ones * ones * self.mean_variance;
+        let wanted = self.factor.solve_lower_while(v, |v| {
+            share -= v * v;
+            share > needed || needed <= 0.0
+        });
+        if !wanted {
+            return None;
+        }
         let ones = 1.0 - dot(v, &self.ones);
         let share = own - dot(v, v) + ones * ones * self.mean_variance;
-        Posterior { mean: self.mean + dot(v, &self.whitened), variance: self.signal * share.max(0.0) }
+        Some(Posterior { mean: self.mean + dot(v, &self.whitened), variance: self.signal * share.max(0.0) })
     }
 }
 
@@ -176,9 +200,9 @@ mod tests {
     #[test]
     fn one_observation_by_hand() {
         let mut gp = Gp::<1, { triangle(1) }>::new();
-        gp.rebuild(1, |_, _| 2.0).unwrap();
+        gp.extend(1, |_, row| row.fill(2.0)).unwrap();
         gp.condition(&[2.0], &Prior::FIXED);
-        let posterior = gp.posterior(1.0, |_| 1.0);
+        let posterior = gp.posterior(1.0, |k| k.fill(1.0));
         assert!((posterior.mean - 1.0).abs() < 1e-6 && (posterior.variance - 0.5).abs() < 1e-6, "{posterior:?}");
         // ln N(2; 0, 2) = −½(ln 2π + ln 2 + 4/2) = −2.265512
         assert!((gp.log_likelihood() + 2.265_512).abs() < 1e-5);
@@ -188,9 +212,9 @@ mod tests {
     #[test]
     fn far_away_is_the_prior() {
         let mut gp = Gp::<2, { triangle(2) }>::new();
-        gp.rebuild(2, |i, j| if i == j { 1.0 } else { 0.0 }).unwrap();
+        gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = f32::from(u8::from(i == j)))).unwrap();
         gp.condition(&[1.0, 3.0], &Prior { mean_precision: 0.0, signal_weight: f32::INFINITY });
-        let posterior = gp.posterior(1.0, |_| 0.0);
+        let posterior = gp.posterior(1.0, |k| k.fill(0.0));
         assert!((posterior.mean - 2.0).abs() < 1e-6 && (posterior.variance - 1.5).abs() < 1e-6, "{posterior:?}");
     }
 }

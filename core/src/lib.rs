@@ -10,7 +10,8 @@
 //! ```text
 //! space → encoding → embedding → table → surrogate → acquisition → proposal
 //!   c       z(c)       x = R·z     L     gp: μ, σ       μ − βσ        c†
-//! tools: matrix, cholesky, kernel, fit, costs, math, random, error
+//! surrogate: likeness → kernel → gp, with fit and costs
+//! tools: matrix, cholesky, math, random, error
 //! ```
 //!
 //! ```
@@ -50,6 +51,7 @@ pub mod fit;
 pub mod gp;
 pub mod kernel;
 pub mod knob;
+pub mod likeness;
 pub mod math;
 pub mod matrix;
 mod observations;

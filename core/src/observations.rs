@@ -1,22 +1,21 @@
-//! What was measured: combinations with their costs, and where the surrogate sees them.
+//! What was measured: combinations with their costs, and what the surrogate keeps of them.
 //!
-//! The paper's C_t and y_t (section 3), with the features and embeddings that the kernel needs.
+//! The paper's C_t and y_t (section 3).
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | combinations, costs, repeats | what was measured, its mean cost, how often | up to T |
-//! | z | centred, scaled features | T × M |
-//! | x | embeddings; unused by the identity map, whose x is z | T × D |
+//! | x | what is kept of each combination, see [`likeness`](crate::likeness) | T × D |
 //! | order | observations from the smallest cost to the largest | up to T |
 //!
 //! **Choices.** A combination measured again is averaged in place, so each appears once. The order by cost is kept by insertion: best, median
 //! and the best few are then known without sorting.
 //!
-//! **Cost.** T × (K + 4M + 4D + 10) bytes.
+//! **Cost.** T × (K + 4D + 10) bytes.
 
 use heapless::Vec;
 
-use crate::kernel::{Hyper, Point};
+use crate::likeness::Place;
 use crate::matrix::Matrix;
 use crate::space::Combination;
 
@@ -34,25 +33,17 @@ pub struct Observation<const K: usize> {
 
 /// At most T observations.
 #[derive(Clone, Debug)]
-pub(crate) struct Observations<const K: usize, const M: usize, const D: usize, const T: usize> {
+pub(crate) struct Observations<const K: usize, const D: usize, const T: usize> {
     combinations: Vec<Combination<K>, T>,
     costs: Vec<f32, T>,
     repeats: Vec<u16, T>,
     order: Vec<u16, T>,
-    z: Matrix<T, M>,
     x: Matrix<T, D>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize> Observations<K, M, D, T> {
+impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            combinations: Vec::new(),
-            costs: Vec::new(),
-            repeats: Vec::new(),
-            order: Vec::new(),
-            z: Matrix::new(),
-            x: Matrix::new(),
-        }
+        Self { combinations: Vec::new(), costs: Vec::new(), repeats: Vec::new(), order: Vec::new(), x: Matrix::new() }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -96,29 +87,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Observation
         self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
     }
 
-    /// Where the kernel sees observation i; `projected` unless the map is the identity.
-    pub(crate) fn point(&self, i: usize, projected: bool) -> Point<'_> {
-        let z = self.z.row(i);
-        Point { x: if projected { self.x.row(i) } else { z }, z }
-    }
-
-    /// The prior covariance of observations i and j, noise included where they are the same; a mean of n measurements has an nth of it.
-    pub(crate) fn covariance(&self, hyper: &Hyper, i: usize, j: usize, projected: bool) -> f32 {
-        let covariance = hyper.covariance(self.point(i, projected), self.point(j, projected));
-        if i == j { covariance + hyper.noise / self.repeats(i) } else { covariance }
+    /// Combinations with what is kept of them.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, K, D>> {
+        self.combinations.iter().zip(self.x.rows()).map(|(combination, x)| Place { combination, x })
     }
 
     /// Takes in a combination not seen before. False, and nothing changed, if there is no room.
-    pub(crate) fn push(&mut self, c: &Combination<K>, cost: f32, z: &[f32; M], x: &[f32; D]) -> bool {
+    pub(crate) fn push(&mut self, c: &Combination<K>, cost: f32, x: &[f32; D]) -> bool {
         if self.is_full() {
             return false;
         }
         let i = self.len();
-        self.z.row_mut(i).iter_mut().zip(z).for_each(|(own, z)| *own = *z);
         self.x.row_mut(i).iter_mut().zip(x).for_each(|(own, x)| *own = *x);
         let pushed =
             self.combinations.push(*c).is_ok() && self.costs.push(cost).is_ok() && self.repeats.push(1).is_ok();
-        self.insert_by_cost(i, cost);
+        self.rank_last(i);
         pushed
     }
 
@@ -129,15 +112,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Observation
         // Divided first: the difference of two finite costs may not be finite.
         let n = f32::from(*repeats);
         *mean += cost / n - *mean / n;
-        let mean = *mean;
-        self.order.retain(|own| usize::from(*own) != i);
-        self.insert_by_cost(i, mean);
+        if let Some(rank) = self.order.iter().position(|own| usize::from(*own) == i) {
+            (rank + 1..self.order.len()).for_each(|rank| self.order.swap(rank - 1, rank));
+            self.order.pop();
+        }
+        self.rank_last(i);
     }
 
-    fn insert_by_cost(&mut self, i: usize, cost: f32) {
-        let before = |own: &u16| self.costs.get(usize::from(*own)).is_some_and(|own| *own <= cost);
-        let rank = self.order.iter().take_while(|own| before(own)).count();
+    /// Puts observation i, which is not in the order, where its cost belongs.
+    fn rank_last(&mut self, i: usize) {
+        let cost = |own: &u16| self.costs.get(usize::from(*own)).copied().unwrap_or(f32::INFINITY);
+        let dearer = self.order.iter().rev().take_while(|own| cost(own) > cost(&(i as u16))).count();
         // There is room: the order never holds more than the costs do.
-        let _ = self.order.insert(rank, i as u16);
+        if self.order.push(i as u16).is_ok() {
+            let end = self.order.len();
+            (0..dearer).for_each(|back| self.order.swap(end - 1 - back, end - 2 - back));
+        }
     }
 }

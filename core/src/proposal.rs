@@ -7,7 +7,7 @@
 //! first better neighbour, in an order without favourites, until none is better or its budget is spent. The whole
 //! space as a table needs no descent. Of equal scores the first found wins.
 //!
-//! **Cost.** At most rows + descent scores an ask; 100 bytes.
+//! **Cost.** At most L scores an ask; 100 bytes.
 
 use crate::gp::Posterior;
 use crate::random::Random;
@@ -57,10 +57,10 @@ struct Descent {
 
 impl<const K: usize> Search<K> {
     /// A search over the table, followed by at most `descent` candidates of descent.
-    pub(crate) fn new(space: &Space<K>, table: LookupTable<K>, descent: u16, random: &mut Random) -> Self {
+    pub(crate) fn new(space: &Space<K>, table: LookupTable<K>, descent: usize, random: &mut Random) -> Self {
         let steps = steps(space);
         let stride = stride(steps, random.below(steps));
-        let left = if table.is_whole() { 0 } else { u32::from(descent) };
+        let left = if table.is_whole() { 0 } else { descent as u32 };
         let descent = Descent { left, steps, next: random.below(steps), stride, without_success: 0 };
         Self { table, row: 0, best: None, descent }
     }
@@ -123,7 +123,7 @@ mod tests {
         let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
         for seed in 0..10 {
             let mut random = Random::new(seed, 0);
-            let table = LookupTable::new(&space, 8, seed, core::iter::empty());
+            let table = LookupTable::new(&space, 8, 0, seed, core::iter::empty());
             let mut search = Search::new(&space, table, 500, &mut random);
             while let Some(c) = search.next(&space) {
                 search.report(scored(c, -c.levels().iter().map(|l| f32::from(*l)).sum::<f32>()));
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_budget_bounds_the_search_and_ties_go_to_the_first() {
         let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
-        let table = LookupTable::new(&space, 8, 1, core::iter::empty());
+        let table = LookupTable::new(&space, 8, 0, 1, core::iter::empty());
         let first = table.row(&space, 0).unwrap();
         let mut search = Search::new(&space, table, 5, &mut Random::new(1, 0));
         let mut count = 0;

@@ -51,16 +51,9 @@ impl Random {
         }
     }
 
-    /// Uniform in 0..=last, exactly, by rejection.
-    pub fn up_to(&mut self, last: u64) -> u64 {
-        let mask = u64::MAX.checked_shr(last.leading_zeros()).unwrap_or(0);
-        loop {
-            let high = u64::from(self.0.next_u32()) << 32;
-            let draw = (high | u64::from(self.0.next_u32())) & mask;
-            if draw <= last {
-                return draw;
-            }
-        }
+    /// 64 random bits: a seed for other streams.
+    pub fn bits(&mut self) -> u64 {
+        u64::from(self.0.next_u32()) << 32 | u64::from(self.0.next_u32())
     }
 }
 
@@ -86,9 +79,10 @@ mod tests {
     fn streams_differ_and_bounds_hold() {
         assert_ne!(Random::new(1, 0).below(1 << 30), Random::new(1, 1).below(1 << 30));
         let mut random = Random::new(1, 0);
-        for last in [0, 1, 2, 6, 255, u64::from(u32::MAX), u64::MAX] {
-            assert!((0..50).all(|_| random.up_to(last) <= last));
+        for n in [1, 2, 6, 255, u32::MAX] {
+            assert!((0..50).all(|_| random.below(n) < n));
         }
         assert_eq!(random.below(0), 0);
+        assert_ne!(random.bits(), random.bits());
     }
 }

@@ -46,6 +46,11 @@ impl<const K: usize> Combination<K> {
         self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])
     }
 
+    /// The levels of all K places, 0 where there is no knob.
+    pub(crate) fn all(&self) -> &[Level; K] {
+        &self.levels
+    }
+
     /// The level of one knob; 0 past the last.
     pub fn level(&self, knob: usize) -> Level {
         self.levels.get(knob).copied().unwrap_or(0)
@@ -100,6 +105,7 @@ impl<const K: usize> Space<K> {
 
     /// The space of all combinations of these knobs.
     pub fn new(knobs: &[Knob]) -> Result<Self, SpaceError> {
+        const { assert!(K <= 1000, "a space has at most 1000 knobs") };
         if knobs.is_empty() {
             return Err(SpaceError::NoKnobs);
         }
@@ -169,6 +175,30 @@ impl<const K: usize> Space<K> {
             rest /= levels;
         }
         Some(c)
+    }
+
+    /// The combination whose index is one more, the first again after the last: counting, without a division.
+    pub(crate) fn after(&self, mut c: Combination<K>) -> Combination<K> {
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            if usize::from(*level) + 1 < knob.levels() {
+                *level += 1;
+                break;
+            }
+            *level = 0;
+        }
+        c
+    }
+
+    /// [`at`](Self::at) for a small index of a small space: chips divide 32 bits, not 64.
+    pub(crate) fn at_small(&self, index: u32) -> Combination<K> {
+        let mut rest = index;
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            let levels = (knob.levels() as u32).max(1);
+            *level = (rest % levels) as Level;
+            rest /= levels;
+        }
+        c
     }
 
     /// The mixed-radix number of a combination, first knob fastest.
@@ -274,8 +304,11 @@ mod tests {
             for b in 1..6 {
                 let space = Space::<3>::new(&[Knob::nominal(a), Knob::ranked(b), Knob::nominal(3)]).unwrap();
                 assert_eq!(space.cardinality(), u128::from(a) * u128::from(b) * 3);
+                let mut counted = space.at(space.last_index()).unwrap();
                 for index in 0..=space.last_index() {
                     let c = space.at(index).unwrap();
+                    counted = space.after(counted);
+                    assert_eq!((counted, space.at_small(index as u32)), (c, c));
                     assert!(space.contains(&c));
                     assert_eq!(space.index(&c), index);
                     assert_eq!(space.combination(c.levels()), Ok(c));

@@ -5,9 +5,9 @@
 //!
 //! | rows | what they are |
 //! |---|---|
-//! | first half | one step from the best observation: one knob at another level |
-//! | third quarter | two or three steps from one of the three best |
-//! | last quarter | anywhere |
+//! | at most the first half | one step from the best observation: one knob at another level |
+//! | up to three quarters | one to three steps from one of the three best |
+//! | the rest | anywhere |
 //!
 //! **Choices.** A space of at most L combinations is its own table, and the acquisition is minimised exactly. A larger one gets new rows
 //! at each ask; they depend only on the seed, on how much was told, and on the best observations.
@@ -30,15 +30,22 @@ pub struct LookupTable<const K: usize> {
     incumbents: Vec<Combination<K>, INCUMBENTS>,
     seed: u64,
     rows: usize,
+    steps: u32,
     whole: bool,
 }
 
 impl<const K: usize> LookupTable<K> {
-    /// The table of at most `rows` rows for one ask.
-    pub fn new(space: &Space<K>, rows: usize, seed: u64, best: impl Iterator<Item = Combination<K>>) -> Self {
+    /// The table for one ask: the whole space in at most `rows` rows, else `rows` less those that are kept free for a descent.
+    pub fn new(
+        space: &Space<K>,
+        rows: usize,
+        free: usize,
+        seed: u64,
+        best: impl Iterator<Item = Combination<K>>,
+    ) -> Self {
         let whole = space.last_index() < rows as u64;
-        let rows = if whole { space.last_index() as usize + 1 } else { rows };
-        Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, whole }
+        let rows = if whole { space.last_index() as usize + 1 } else { rows.saturating_sub(free) };
+        Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, steps: steps(space), whole }
     }
 
     /// Whether the table is the whole space.
@@ -61,7 +68,7 @@ impl<const K: usize> LookupTable<K> {
     /// ```
     /// use trimtab::{Knob, Space, table::LookupTable};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// let table = LookupTable::new(&space, 32, 1, core::iter::empty());
+    /// let table = LookupTable::new(&space, 32, 0, 1, core::iter::empty());
     /// assert!(table.is_whole());
     /// assert!((0..32).all(|i| table.row(&space, i).map(|c| space.index(&c)) == Some(i as u64)));
     /// # Ok::<(), trimtab::SpaceError>(())
@@ -71,21 +78,20 @@ impl<const K: usize> LookupTable<K> {
             return None;
         }
         if self.whole {
-            return space.at(i as u64);
+            return Some(space.at_small(i as u32));
         }
         let mut random = Random::new(self.seed, i as u64 + 1);
         let half = self.rows / 2;
         let Some(best) = self.incumbents.first().filter(|_| i < half + half / 2) else {
             return Some(space.draw(&mut random));
         };
-        if i < half {
-            let steps = steps(space);
-            let step = if steps <= half as u32 && (i as u32) < steps { i as u32 } else { random.below(steps) };
+        if i < half && (i as u32) < self.steps {
+            let step = if self.steps <= half as u32 { i as u32 } else { random.below(self.steps) };
             return Some(neighbour(space, best, step));
         }
         let from = self.incumbents.get(i % self.incumbents.len().max(1)).unwrap_or(best);
-        let changes = 2 + random.below(2);
-        let far = (0..changes).fold(*from, |c, _| neighbour(space, &c, random.below(steps(space))));
+        let changes = 1 + random.below(3);
+        let far = (0..changes).fold(*from, |c, _| neighbour(space, &c, random.below(self.steps)));
         Some(far)
     }
 }
@@ -135,10 +141,11 @@ mod tests {
     fn a_large_space_has_near_and_far_rows_the_same_each_time() {
         let space = Space::<24>::new(&[Knob::nominal(2); 24]).unwrap();
         let best = space.draw(&mut Random::new(5, 5));
-        let table = LookupTable::new(&space, 128, 9, core::iter::once(best));
+        let table = LookupTable::new(&space, 128, 0, 9, core::iter::once(best));
         let rows: std::vec::Vec<_> = (0..128).map(|i| table.row(&space, i).unwrap()).collect();
-        assert!(rows[..64].iter().all(|row| distance(row, &best) == 1));
-        assert!(rows[64..96].iter().all(|row| distance(row, &best) <= 3));
+        assert!(rows[..24].iter().all(|row| distance(row, &best) == 1));
+        assert!((1..24).all(|i| !rows[..i].contains(&rows[i])));
+        assert!(rows[24..96].iter().all(|row| distance(row, &best) <= 3));
         let far: usize = rows[96..].iter().map(|row| distance(row, &best)).sum();
         assert!((8 * 32..16 * 32).contains(&far), "24 bits are 12 apart on average");
         assert!(rows.iter().enumerate().all(|(i, row)| table.row(&space, i) == Some(*row)));

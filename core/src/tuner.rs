@@ -3,8 +3,8 @@
 //! | name | meaning |
 //! |---|---|
 //! | K | most knobs |
-//! | M | most features |
-//! | D | dimensions of the random map, 0 for no projection |
+//! | M | most features under a random map, 0 for a tuner without one |
+//! | D | numbers kept of a combination: dimensions of the random map, or graded features without one |
 //! | T | most observations |
 //! | L | rows of the lookup table |
 //! | P | T(T + 1)/2, the numbers of the factor |
@@ -16,14 +16,15 @@
 //!
 //! **Cost.** Memory is `size_of::<Tuner<…>>()`. `tell`: O(t²), O(t³) when it refits. `ask`: O(t²) a row.
 
+use crate::acquisition::Rule;
+use crate::cholesky::CholeskyError;
 use crate::config::Config;
 use crate::costs::Standard;
-use crate::embedding::{Distribution, RandomMap};
-use crate::encoding::Encoder;
 use crate::error::{AskError, InitError, TellError};
 use crate::fit::Fit;
 use crate::gp::{Gp, Posterior};
-use crate::kernel::{Hyper, Point};
+use crate::kernel::Hyper;
+use crate::likeness::{Geometry, Place};
 use crate::math::{ln, sqrt};
 use crate::observations::{Observation, Observations};
 use crate::proposal::{Proposal, Scored, Search};
@@ -52,12 +53,8 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     space: Space<K>,
     config: Config,
     seed: u64,
-    encoder: Encoder<K>,
-    /// Makes the mean of z·z over all combinations 1.
-    feature_scale: f32,
-    map: RandomMap<D, M>,
-    projected: bool,
-    observations: Observations<K, M, D, T>,
+    geometry: Geometry<K, M, D>,
+    observations: Observations<K, D, T>,
     tells: u32,
     standard: Standard,
     gp: Gp<T, P>,
@@ -76,10 +73,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             space: Space::empty(),
             config: Config::ZERO,
             seed: 0,
-            encoder: Encoder::empty(),
-            feature_scale: 0.0,
-            map: RandomMap::new(),
-            projected: false,
+            geometry: Geometry::empty(),
             observations: Observations::new(),
             tells: 0,
             standard: Standard::ZERO,
@@ -91,25 +85,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Makes the tuner ready for a space, and forgets what it was told. On an error it is as it was.
     pub fn init(&mut self, space: Space<K>, config: Config, seed: u64) -> Result<(), InitError> {
-        let encoder = Encoder::new(&space, config.encoding);
-        let m = encoder.features();
-        if m > M {
-            return Err(InitError::TooManyFeatures { needed: m, most: M });
-        }
-        let identity_fits = D == 0 || D >= m;
-        let map = config.map.unwrap_or(if identity_fits { Distribution::Identity } else { Distribution::Centred });
-        self.projected = map != Distribution::Identity;
-        if self.projected && D == 0 {
-            return Err(InitError::NoDimensions);
-        }
-        let mean_square = encoder.mean_square(&space);
-        self.feature_scale = if mean_square > 0.0 { 1.0 / sqrt(mean_square) } else { 1.0 };
-        self.map.draw(map, m, seed);
-        let typical_square = if self.projected { 2.0 * mean_square * self.map.stretch(m) } else { 2.0 };
-        self.fit = Fit::new(&config.fit, sqrt(typical_square));
+        self.geometry.init(&space, &config, seed)?;
+        self.fit = Fit::new(&config.fit, sqrt(self.geometry.typical_square()));
         self.observations.clear();
         self.gp.clear();
-        (self.space, self.config, self.seed, self.encoder) = (space, config, seed, encoder);
+        (self.space, self.config, self.seed) = (space, config, seed);
         (self.tells, self.standard, self.next_fit) = (0, Standard::NONE, LEAST_FIT);
         Ok(())
     }
@@ -159,13 +139,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         let best = self.best().map_or(0.0, |best| self.standard.apply(best.cost));
         let rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
+        let hyper = self.fit.hyper();
         let mut random = self.random(Purpose::Rows);
         let best = (0..INCUMBENTS).filter_map(|rank| self.observations.ranked(rank)).map(|o| o.combination);
-        let table = LookupTable::new(&self.space, L, random.up_to(u64::MAX), best);
-        let mut search = Search::new(&self.space, table, self.config.descent, &mut random);
+        // Table and descent share the L rows, so that an ask has a bound; the table keeps at least half.
+        let descent = usize::from(self.config.descent).min(L / 2);
+        let table = LookupTable::new(&self.space, L, descent, random.bits(), best);
+        let mut search = Search::new(&self.space, table, descent, &mut random);
         while let Some(combination) = search.next(&self.space) {
-            if self.is_open(&combination) {
-                let posterior = self.posterior(&combination);
+            if !self.is_open(&combination) {
+                continue;
+            }
+            let bar = search.best().map_or(f32::INFINITY, |best| best.score);
+            if let Some(posterior) = self.posterior(&combination, &hyper, Some((&rule, bar))) {
                 search.report(Scored { combination, posterior, score: rule.score(posterior) });
             }
         }
@@ -190,9 +176,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         match known {
             Some(i) => self.observations.repeat(i, cost),
             None => {
-                let (mut z, mut x) = ([0.0; M], [0.0; D]);
-                self.locate(c, &mut z, &mut x);
-                if !self.observations.push(c, cost, &z, &x) {
+                if !self.observations.push(c, cost, &self.geometry.locate(&self.space, c)) {
                     return Err(TellError::Full);
                 }
             }
@@ -214,33 +198,24 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         y.iter_mut().zip(costs).for_each(|(y, cost)| *y = self.standard.apply(*cost));
         let Some(y) = y.get(..n) else { return };
 
-        let (observations, projected, prior) = (&self.observations, self.projected, &self.config.prior);
-        let gp = &mut self.gp;
+        let (gp, prior) = (&mut self.gp, &self.config.prior);
+        let known = Known { space: &self.space, geometry: &self.geometry, observations: &self.observations };
         if n >= self.next_fit && self.config.refit > 0 {
             self.next_fit = n + (n / usize::from(self.config.refit)).max(1);
             self.fit.sweep(&self.config.fit, |hyper| {
-                match gp.rebuild(n, |i, j| observations.covariance(hyper, i, j, projected)) {
-                    Ok(()) => {
-                        gp.condition(y, prior);
-                        gp.log_likelihood()
-                    }
-                    Err(_) => f32::NEG_INFINITY,
+                gp.clear();
+                if known.extend(gp, hyper).is_err() {
+                    return f32::NEG_INFINITY;
                 }
+                gp.condition(y, prior);
+                gp.log_likelihood()
             });
-        } else if !changed {
-            let hyper = self.fit.hyper();
-            // A row that cannot be appended leaves the factor one short, which is seen below.
-            let _ = gp.append(|j| observations.covariance(&hyper, n - 1, j, projected));
-        } else {
+        } else if changed {
             gp.clear();
         }
-        // More noise makes any covariance factorisable; the bound only ends what cannot be.
-        while gp.len() < n {
-            let hyper = self.fit.hyper();
-            let rebuilt = gp.rebuild(n, |i, j| observations.covariance(&hyper, i, j, projected));
-            if rebuilt.is_ok() || !self.fit.add_noise() {
-                break;
-            }
+        // A factor that broke down is built again with more noise, which makes any covariance factorisable.
+        while known.extend(gp, &self.fit.hyper()).is_err() && self.fit.add_noise() {
+            gp.clear();
         }
         gp.condition(y, prior);
     }
@@ -255,21 +230,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let mut random = self.random(purpose);
         let drawn = (0..DRAWS).map(|_| self.space.draw(&mut random)).find(|c| self.is_open(c));
         let last = self.space.last_index();
-        let start = random.up_to(last);
-        let tried = last.saturating_add(1).min(u64::from(SCAN)) as u32;
+        let tried = if last < u64::from(SCAN) { last as u32 + 1 } else { SCAN };
         let in_order = || {
-            let indices = (0..u64::from(tried))
-                .map(|i| start.checked_add(i).filter(|i| *i <= last).unwrap_or_else(|| i - (last - start) - 1));
-            indices.filter_map(|i| self.space.at(i)).find(|c| self.is_open(c))
+            let start = self.space.draw(&mut random);
+            let counted = core::iter::successors(Some(start), |c| Some(self.space.after(*c)));
+            counted.take(tried as usize).find(|c| self.is_open(c))
         };
         let Some(combination) = drawn.or_else(in_order) else {
-            let complete = last < u64::from(SCAN);
-            return Err(if complete { AskError::Exhausted } else { AskError::NoneFound { tried } });
+            return Err(if last < u64::from(SCAN) { AskError::Exhausted } else { AskError::NoneFound { tried } });
         };
         if self.is_empty() {
             return Ok(Proposal { combination, mean: 0.0, std_dev: f32::INFINITY, score: 0.0 });
         }
-        Ok(self.proposal(Scored { combination, posterior: self.posterior(&combination), score: 0.0 }))
+        let unknown = Posterior { mean: 0.0, variance: 0.0 };
+        let posterior = self.posterior(&combination, &self.fit.hyper(), None).unwrap_or(unknown);
+        Ok(self.proposal(Scored { combination, posterior, score: 0.0 }))
     }
 
     /// In the user's units.
@@ -283,25 +258,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
-    /// The model's opinion of a combination, in standardised units.
-    fn posterior(&self, c: &Combination<K>) -> Posterior {
-        let (mut z, mut x) = ([0.0; M], [0.0; D]);
-        self.locate(c, &mut z, &mut x);
-        let point = Point { x: if self.projected { &x } else { &z }, z: &z };
-        let hyper = self.fit.hyper();
-        self.gp.posterior(hyper.covariance(point, point), |j| {
-            hyper.covariance(point, self.observations.point(j, self.projected))
-        })
-    }
-
-    /// Where the kernel sees a combination: z centred and scaled, x = R·z before that.
-    fn locate(&self, c: &Combination<K>, z: &mut [f32; M], x: &mut [f32; D]) {
-        self.encoder.encode(&self.space, c, z);
-        if self.projected {
-            self.map.embed(z, x);
-        }
-        self.encoder.centre(&self.space, z);
-        z.iter_mut().for_each(|z| *z *= self.feature_scale);
+    /// The model's opinion of a combination, in standardised units; none once its score cannot be below the bar.
+    #[inline(never)]
+    fn posterior(&self, c: &Combination<K>, hyper: &Hyper, bar: Option<(&Rule, f32)>) -> Option<Posterior> {
+        let x = self.geometry.locate(&self.space, c);
+        let place = Place { combination: c, x: &x };
+        let known = Known { space: &self.space, geometry: &self.geometry, observations: &self.observations };
+        let own = hyper.variance(self.geometry.own_likeness(&self.space, place));
+        let needed = |mean| bar.map_or(0.0, |(rule, bar)| rule.needed_variance(mean, bar));
+        self.gp.posterior_above(own, |row| known.covariances(hyper, place, row), needed)
     }
 
     /// ln N.
@@ -322,10 +287,39 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 }
 
+/// What is known of the combinations measured so far: what the surrogate is built from.
+struct Known<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
+    space: &'a Space<K>,
+    geometry: &'a Geometry<K, M, D>,
+    observations: &'a Observations<K, D, T>,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K, M, D, T> {
+    /// Writes the prior covariances of a combination with as many observations as `row` has room for.
+    #[inline(never)]
+    fn covariances(&self, hyper: &Hyper, place: Place<'_, K, D>, row: &mut [f32]) {
+        for (k, other) in row.iter_mut().zip(self.observations.places()) {
+            *k = hyper.covariance(self.geometry.likeness(self.space, place, other));
+        }
+    }
+
+    /// Factorises on until the process has all observations. Noise joins on the diagonal; a mean of n measurements has an nth of it.
+    #[inline(never)]
+    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, hyper: &Hyper) -> Result<(), CholeskyError> {
+        gp.extend(self.observations.len(), |i, row| {
+            let Some(place) = self.observations.places().nth(i) else { return };
+            self.covariances(hyper, place, row);
+            if let Some(own) = row.last_mut() {
+                *own += hyper.noise / self.observations.repeats(i);
+            }
+        })
+    }
+}
+
 /// The type of a tuner for a constant array of knobs: works the sizes out.
 ///
 /// `observations` is the most that are kept, `rows` how many candidates the lookup table has. With `dimensions` a space of more
-/// features is projected to that many; without, nothing is projected.
+/// features is projected to that many at random, as the paper does; without, nothing is projected, which is better.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space, Tuner};
@@ -346,7 +340,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 #[macro_export]
 macro_rules! tuner {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
-        $crate::tuner!($knobs, observations: $t, rows: $l, dimensions: 0)
+        $crate::Tuner<
+            { $knobs.len() },
+            0,
+            { $crate::encoding::graded_features(&$knobs) },
+            { $t },
+            { $l },
+            { $crate::matrix::triangle($t) },
+        >
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {
         $crate::Tuner<

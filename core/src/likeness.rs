@@ -1,0 +1,131 @@
+//! How alike two combinations are for the surrogate: where each lies, their squared distance, and their product.
+//!
+//! Without a projection x·x′ and ‖x − x′‖² are those of the features z, with the random map those of x = R·z; the product that the linear
+//! term needs is always that of the features:
+//!
+//! ‖z − z′‖² = h + ‖g − g′‖², z·z′ = s̄ₙ − h/2 + g·g′
+//!
+//! | name | meaning |
+//! |---|---|
+//! | h | how many nominal knobs differ |
+//! | g | the features of the graded knobs |
+//! | s̄, s̄ₙ | mean of z·z over all combinations, over all features and over the nominal ones |
+//! | x | what is kept of a combination: g, or R·z with the random map |
+//!
+//! **Choices.** Features of nominal knobs are never stored: counting differing levels gives the same numbers in a twentieth of the time
+//! and memory of a one-hot block. The product is divided by s̄, so that the linear term has variance 1 on average.
+//! With a random map the graded part of the product is worked out anew for each pair: right, but slow; few need both.
+//!
+//! **Cost.** About 2K + 5D operations a pair; D numbers a combination.
+
+use crate::config::Config;
+use crate::embedding::{Distribution, RandomMap};
+use crate::encoding::Encoder;
+use crate::error::InitError;
+use crate::math::{dot, sum_of};
+use crate::space::{Combination, Space};
+
+/// How alike two combinations are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Likeness {
+    /// ‖x − x′‖² of the embeddings.
+    pub squared_distance: f32,
+    /// z·z′ of the features, 1 on average for a combination with itself.
+    pub product: f32,
+}
+
+/// A combination and what is kept of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a, const K: usize, const D: usize> {
+    pub(crate) combination: &'a Combination<K>,
+    pub(crate) x: &'a [f32; D],
+}
+
+/// What decides how alike combinations are: the encoding, and the random map if there is one.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry<const K: usize, const M: usize, const D: usize> {
+    encoder: Encoder<K>,
+    map: RandomMap<D, M>,
+    projected: bool,
+    graded: bool,
+    nominal_square: f32,
+    inverse_square: f32,
+}
+
+impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
+    pub(crate) const fn empty() -> Self {
+        Self {
+            encoder: Encoder::empty(),
+            map: RandomMap::new(),
+            projected: false,
+            graded: false,
+            nominal_square: 0.0,
+            inverse_square: 0.0,
+        }
+    }
+
+    /// Made ready for a space; on an error it is as it was.
+    pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
+        let encoder = Encoder::new(space, config.encoding);
+        let map = config.map.unwrap_or(if M == 0 { Distribution::Identity } else { Distribution::Centred });
+        let projected = map != Distribution::Identity;
+        let (needed, most) = if projected { (encoder.features(), M) } else { (encoder.graded_features(), D) };
+        if needed > most {
+            return Err(InitError::TooManyFeatures { needed, most });
+        }
+        if projected && D == 0 {
+            return Err(InitError::NoDimensions);
+        }
+        self.map.draw(map, encoder.features(), seed);
+        let (all, nominal) = encoder.mean_square();
+        self.inverse_square = if all > 0.0 { 1.0 / all } else { 0.0 };
+        self.graded = encoder.graded_features() > 0;
+        (self.encoder, self.projected, self.nominal_square) = (encoder, projected, nominal);
+        Ok(())
+    }
+
+    /// The mean of ‖x − x′‖² over pairs of combinations.
+    pub(crate) fn typical_square(&self) -> f32 {
+        let stretch = if self.projected { self.map.stretch(self.encoder.features()) } else { 1.0 };
+        2.0 * self.encoder.mean_square().0 * stretch
+    }
+
+    /// What is kept of a combination.
+    pub(crate) fn locate(&self, space: &Space<K>, c: &Combination<K>) -> [f32; D] {
+        let mut x = [0.0; D];
+        if self.projected {
+            let mut z = [0.0; M];
+            self.encoder.encode(space, c, &mut z);
+            self.map.embed(&z, &mut x);
+        } else {
+            self.encoder.encode_graded(space, c, &mut x);
+        }
+        x
+    }
+
+    /// How alike a place is to itself.
+    pub(crate) fn own_likeness(&self, space: &Space<K>, a: Place<'_, K, D>) -> Likeness {
+        let graded = match (self.graded, self.projected) {
+            (false, _) => 0.0,
+            (true, false) => dot(a.x, a.x),
+            (true, true) => self.encoder.graded_product(space, a.combination, a.combination),
+        };
+        Likeness { squared_distance: 0.0, product: (self.nominal_square + graded) * self.inverse_square }
+    }
+
+    /// How alike two places are.
+    #[inline(always)]
+    pub(crate) fn likeness(&self, space: &Space<K>, a: Place<'_, K, D>, b: Place<'_, K, D>) -> Likeness {
+        let differing = self.encoder.differing(space, a.combination, b.combination) as f32;
+        let between = sum_of(a.x, b.x, |x, y| (x - y) * (x - y));
+        let squared_distance = if self.projected { between } else { differing + between };
+        let graded = match (self.graded, self.projected) {
+            (false, _) => 0.0,
+            (true, false) => sum_of(a.x, b.x, |x, y| x * y),
+            (true, true) => self.encoder.graded_product(space, a.combination, b.combination),
+        };
+        let product = (self.nominal_square - 0.5 * differing + graded) * self.inverse_square;
+        Likeness { squared_distance, product }
+    }
+}
