@@ -1,0 +1,50 @@
+//! Tells the linker how to lay out an image for the chosen board; on a PC there is nothing to tell.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() {
+    for input in ["build.rs", "boards", "../memory.x"] {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("none") {
+        return;
+    }
+    if let Err(error) = lay_out() {
+        println!("cargo::error={error}");
+    }
+}
+
+fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
+    let layout = board()?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::copy(layout, out.join("board.x"))?;
+    println!("cargo::rustc-link-search={}", out.display());
+    // Without --nmagic, sections are aligned to pages that a chip does not have.
+    println!("cargo::rustc-link-arg=--nmagic");
+    println!("cargo::rustc-link-arg=-Tlink.x");
+    if is_on("semihosting") {
+        println!("cargo::rustc-link-arg=-Tdefmt.x");
+    }
+    Ok(())
+}
+
+/// The layout of the one board whose feature is on; a board is a file in `boards/` and a feature of that name.
+fn board() -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let mut layouts =
+        fs::read_dir("boards")?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+    layouts.sort();
+    let names: Vec<&str> = layouts.iter().map(|layout| name(layout)).collect();
+    match layouts.iter().filter(|layout| is_on(name(layout))).collect::<Vec<_>>()[..] {
+        [layout] => Ok(layout.clone()),
+        ref on => Err(format!("{} boards chosen, choose one with --features: {}", on.len(), names.join(", ")).into()),
+    }
+}
+
+fn name(layout: &Path) -> &str {
+    layout.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+}
+
+fn is_on(feature: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase().replace('-', "_"))).is_some()
+}

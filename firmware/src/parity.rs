@@ -1,0 +1,156 @@
+//! Fixed runs of the tuner, printed bit by bit: the chip and the PC must print the same.
+//!
+//! One line a step, words apart by a space, each f32 as the hexadecimal digits of its bits:
+//!
+//! ```text
+//! run t levels mean deviation score cost
+//! ```
+//!
+//! and at the end of a run `run best levels cost` or, if nothing was left to ask, `run exhausted` before it.
+//!
+//! | run | what it covers |
+//! |---|---|
+//! | whole | a table that is the whole space, down to the last combination |
+//! | refreshed | a table refreshed at each ask, the default random map, 24 relays |
+//! | graded | knobs with values and ranks, no projection, a combination measured twice |
+//! | feasible | a predicate, expected improvement, random signs |
+//! | compact | the paper's bits, its random map and its schedule of β |
+//!
+//! **Choices.** The costs are sums and products alone, which every machine rounds alike. A run is short, because
+//! an image built without optimization must finish it in seconds.
+
+use core::fmt::{self, Arguments, Display};
+
+use trimtab::{
+    Acquisition, AskError, Beta, Combination, Config, Distribution, Encoding, Error, Knob, Level, Scale, Space, Tuner,
+};
+
+use crate::relays;
+
+const WHOLE: [Knob; 3] = [Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)];
+const GRADED: [Knob; 4] = [
+    Knob::graded(&[10.0, 22.0, 47.0, 100.0, 220.0, 470.0, 1000.0], Scale::Log),
+    Knob::graded(&[0.0, 0.5, 1.5, 2.0, 4.0], Scale::Linear),
+    Knob::ranked(9),
+    Knob::nominal(5),
+];
+const FEASIBLE: [Knob; 7] = [
+    Knob::nominal(2),
+    Knob::ranked(6),
+    Knob::nominal(3),
+    Knob::nominal(4),
+    Knob::ranked(5),
+    Knob::nominal(2),
+    Knob::nominal(7),
+];
+
+/// The tuners of all runs. One value, all zero, so that the caller says where it lives: in a static on the chip.
+pub struct Tuners {
+    whole: trimtab::tuner!(WHOLE, observations: 24, rows: 32),
+    refreshed: trimtab::tuner!(relays::KNOBS, observations: 32, rows: 64, dimensions: 8),
+    graded: trimtab::tuner!(GRADED, observations: 32, rows: 64),
+    feasible: trimtab::tuner!(FEASIBLE, observations: 32, rows: 64, dimensions: 6),
+}
+
+impl Tuners {
+    /// All zero.
+    pub const fn new() -> Self {
+        Self { whole: Tuner::new(), refreshed: Tuner::new(), graded: Tuner::new(), feasible: Tuner::new() }
+    }
+}
+
+impl Default for Tuners {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Makes all runs and hands out their lines.
+pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(), Error> {
+    let default = Config::default();
+    trace("whole", &mut tuners.whole, Space::new(&WHOLE)?, default, &[], emit)?;
+    trace("refreshed", &mut tuners.refreshed, relays::space()?, default, &[], emit)?;
+    // Told before anything is asked, and one of them twice.
+    let known: &[[Level; 4]] = &[[0, 0, 0, 0], [6, 4, 8, 4], [0, 0, 0, 0]];
+    trace("graded", &mut tuners.graded, Space::new(&GRADED)?, default, known, emit)?;
+    let improvement =
+        Config { acquisition: Acquisition::ExpectedImprovement, map: Some(Distribution::Signs), ..default };
+    let space = Space::new(&FEASIBLE)?.with_feasible(&is_feasible);
+    trace("feasible", &mut tuners.feasible, space, improvement, &[], emit)?;
+    let compact = Config {
+        encoding: Encoding::Compact,
+        map: Some(Distribution::Uniform01),
+        acquisition: Acquisition::Ucb(Beta::Theorem { delta: 0.1, scale: 0.5 }),
+        ..default
+    };
+    trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, &[], emit)
+}
+
+/// About a third of all combinations: the first knob and the last exclude each other, and the ranks have a limit.
+fn is_feasible(c: &Combination<7>) -> bool {
+    !(c.level(0) == 1 && c.level(6) > 2) && c.level(1) + c.level(4) < 6
+}
+
+/// One run: as many asks as the tuner holds observations, after `known` was told.
+fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    run: &str,
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    space: Space<K>,
+    config: Config,
+    known: &[[Level; K]],
+    emit: &mut dyn FnMut(Arguments<'_>),
+) -> Result<(), Error> {
+    tuner.init(space, config, 0x7472_696D)?;
+    for levels in known {
+        let c = tuner.space().combination(levels)?;
+        tuner.tell(&c, cost(&c))?;
+    }
+    while tuner.len() < T {
+        let t = tuner.len() + 1;
+        let proposal = match tuner.ask() {
+            Err(AskError::Exhausted) => break,
+            proposal => proposal?,
+        };
+        let y = cost(&proposal.combination);
+        tuner.tell(&proposal.combination, y)?;
+        let [mean, deviation, score] = [proposal.mean, proposal.std_dev, proposal.score].map(Bits);
+        emit(format_args!("{run} {t} {} {mean} {deviation} {score} {}", Levels(&proposal.combination), Bits(y)));
+    }
+    if tuner.ask() == Err(AskError::Exhausted) {
+        emit(format_args!("{run} exhausted"));
+    }
+    if let Some(best) = tuner.best() {
+        emit(format_args!("{run} best {} {}", Levels(&best.combination), Bits(best.cost)));
+    }
+    Ok(())
+}
+
+/// A bumpy cost of any combination: a different weight for each knob and for each pair of neighbours.
+fn cost<const K: usize>(c: &Combination<K>) -> f32 {
+    let mut sum = 0.25;
+    let mut before = 0.0;
+    for (i, level) in c.levels().iter().enumerate() {
+        let here = (f32::from(*level) - 1.3) * (1.0 + 0.37 * i as f32);
+        sum += 0.11 * here * here - 0.07 * here * before;
+        before = here;
+    }
+    sum
+}
+
+/// The bits of a number.
+struct Bits(f32);
+
+impl Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0.to_bits())
+    }
+}
+
+/// The levels of a combination, two hexadecimal digits each.
+struct Levels<'c, const K: usize>(&'c Combination<K>);
+
+impl<const K: usize> Display for Levels<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.levels().iter().try_for_each(|level| write!(f, "{level:02x}"))
+    }
+}

@@ -1,0 +1,54 @@
+//! The reference problem: 24 relays, on which budgets of memory and time are stated.
+//!
+//! cost(b) = Σ wᵢ·bᵢ + Σ vᵢ·bᵢ·bᵢ₊₁, with small integer weights: quadratic, so that one relay's effect depends
+//! on its neighbour's.
+//!
+//! | name | meaning | value |
+//! |---|---|---|
+//! | K | relays, two levels each | 24 |
+//! | T | most observations | 64 |
+//! | L | rows of the lookup table | 256 |
+//! | D | dimensions of the random map | 8 |
+//!
+//! **Choices.** 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: refresh
+//! the table, then descend. The cost is exact in f32 and cheap, so that what is measured is the tuner.
+
+use trimtab::{Combination, Knob, Space, SpaceError};
+
+/// How many relays there are.
+pub const RELAYS: usize = 24;
+
+/// The most observations the tuner takes.
+pub const OBSERVATIONS: usize = 64;
+
+/// The knobs.
+pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
+
+/// The tuner of the stated sizes.
+pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
+
+/// The space of all 2²⁴ combinations.
+pub fn space() -> Result<Space<RELAYS>, SpaceError> {
+    Space::new(&KNOBS)
+}
+
+/// The cost of a combination: smaller is better.
+///
+/// ```
+/// use trimtab_firmware::relays::{cost, space};
+/// let space = space()?;
+/// assert_eq!(cost(&space.combination(&[0; 24])?), 0.0);
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+pub fn cost(c: &Combination<RELAYS>) -> f32 {
+    let levels = c.levels();
+    let single = levels.iter().enumerate().map(|(i, b)| weight(i) * f32::from(*b));
+    let pairs = levels.iter().zip(levels.iter().skip(1)).enumerate();
+    let coupled = pairs.map(|(i, (a, b))| weight(i + RELAYS) * f32::from(a & b));
+    single.chain(coupled).sum()
+}
+
+/// Integers from −5 to 5 without a visible pattern.
+fn weight(i: usize) -> f32 {
+    ((i * i * 7 + i * 3 + 4) % 11) as f32 - 5.0
+}
