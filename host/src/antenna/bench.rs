@@ -1,0 +1,241 @@
+//! trimtab against random and local search, over many antennas and seeds.
+//!
+//! **Choices.** A run is judged by the true SWR of the state that it would leave switched on, divided by the lowest SWR that
+//! any of the 32 768 states gives: 1 is perfect. An antenna that the network cannot match says nothing about
+//! a search, so antennas whose best reachable SWR is 1.5 or more are not drawn. They come from a seed of their own:
+//! asking for more antennas only adds to the list, and a default chosen on some can be checked on others.
+//!
+//! **Cost.** loads × seeds × methods runs, on all cores.
+
+use std::fmt::Write;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+use serde::Serialize;
+use trimtab_firmware::antenna::{self, Network};
+
+use super::live;
+use super::run::Bridge;
+use crate::cli::BenchArgs;
+use crate::error::Error;
+use crate::method::Kind;
+use crate::terminal;
+
+/// HF amateur bands in hertz.
+const BANDS: [(f32, f32); 9] = [
+    (1.81e6, 2.0e6),
+    (3.5e6, 3.8e6),
+    (7.0e6, 7.2e6),
+    (10.1e6, 10.15e6),
+    (14.0e6, 14.35e6),
+    (18.068e6, 18.168e6),
+    (21.0e6, 21.45e6),
+    (24.89e6, 24.99e6),
+    (28.0e6, 29.7e6),
+];
+/// An antenna is drawn only if some state brings its SWR below this.
+const MATCHABLE: f32 = 1.5;
+
+/// One line of the table.
+#[derive(Serialize)]
+struct Row {
+    method: &'static str,
+    /// Median of SWR found / best SWR.
+    median_ratio: f32,
+    /// Nine runs in ten are at or below this.
+    ninth_decile_ratio: f32,
+    /// Share of the runs whose SWR is within 5 % of the best.
+    within_5_percent: f32,
+    median_swr: f32,
+}
+
+#[derive(Serialize)]
+struct Report {
+    loads: u32,
+    seeds: u32,
+    loads_seed: u64,
+    budget: usize,
+    noise: f32,
+    median_best_swr: f32,
+    methods: Vec<Row>,
+    /// Every run, so that other questions can be asked of them.
+    runs: Vec<Outcome>,
+}
+
+/// How one run ended.
+#[derive(Serialize)]
+struct Outcome {
+    method: &'static str,
+    resistance_ohm: f32,
+    reactance_ohm: f32,
+    frequency_hz: f32,
+    seed: u64,
+    /// What was found.
+    swr: f32,
+    /// The lowest of all states.
+    best_swr: f32,
+}
+
+/// Runs every method on every antenna and seed, and prints the table.
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
+    let (budget, noise) = (args.measuring.budget, args.measuring.noise);
+    let loads = loads(args.loads as usize, args.loads_seed);
+    let jobs: Vec<_> = (0..Kind::ALL.len())
+        .flat_map(|kind| (0..loads.len()).map(move |load| (kind, load)))
+        .flat_map(|(kind, load)| (1..=u64::from(args.seeds)).map(move |seed| (kind, load, seed)))
+        .collect();
+    let bar = (!args.output.quiet && terminal::is_live()).then(|| live::bar(jobs.len() as u64));
+    let swrs: Vec<f32> = jobs
+        .par_iter()
+        .map(|&(kind, load, seed)| {
+            let swr = found(Kind::ALL[kind], &loads[load].0, noise, seed, budget);
+            if let Some(bar) = &bar {
+                bar.inc(1);
+            }
+            swr
+        })
+        .collect::<Result<_, _>>()?;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let runs: Vec<_> = jobs
+        .iter()
+        .zip(&swrs)
+        .map(|(&(kind, load, seed), &swr)| {
+            let (network, best_swr) = loads[load];
+            Outcome {
+                method: Kind::ALL[kind].name(),
+                resistance_ohm: network.resistance(),
+                reactance_ohm: network.reactance(),
+                frequency_hz: network.frequency(),
+                seed,
+                swr,
+                best_swr,
+            }
+        })
+        .collect();
+    let report = Report {
+        loads: args.loads,
+        seeds: args.seeds,
+        loads_seed: args.loads_seed,
+        budget,
+        noise,
+        median_best_swr: quantile(&sorted(loads.iter().map(|load| load.1)), 0.5),
+        methods: Kind::ALL.iter().map(|kind| row(kind.name(), &runs)).collect(),
+        runs,
+    };
+    terminal::print(&if args.output.json {
+        serde_json::to_string(&report).map_err(|error| Error::Failed(format!("cannot write JSON: {error}")))? + "\n"
+    } else {
+        table(&report, args.output.quiet)
+    })
+}
+
+/// What the runs of one method amount to.
+fn row(method: &'static str, runs: &[Outcome]) -> Row {
+    let own = || runs.iter().filter(move |run| run.method == method);
+    let ratios = sorted(own().map(|run| run.swr / run.best_swr));
+    Row {
+        method,
+        median_ratio: quantile(&ratios, 0.5),
+        ninth_decile_ratio: quantile(&ratios, 0.9),
+        within_5_percent: ratios.iter().filter(|ratio| **ratio <= 1.05).count() as f32 / ratios.len() as f32,
+        median_swr: quantile(&sorted(own().map(|run| run.swr)), 0.5),
+    }
+}
+
+/// The true SWR of the state that measured best.
+fn found(kind: Kind, network: &Network, noise: f32, seed: u64, budget: usize) -> Result<f32, Error> {
+    let mut method = kind.start(seed)?;
+    let mut bridge = Bridge::new(*network, noise, seed);
+    let mut best = (f32::INFINITY, f32::INFINITY);
+    for _ in 0..budget {
+        let c = method.ask()?;
+        let cost = bridge.measure(&c);
+        method.tell(&c, cost)?;
+        if cost < best.0 {
+            best = (cost, network.swr(&c));
+        }
+    }
+    Ok(best.1)
+}
+
+/// Antennas that can be matched, and the best SWR of each.
+fn loads(count: usize, seed: u64) -> Vec<(Network, f32)> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let space = antenna::space();
+    let draw = || {
+        let (low, high) = BANDS[random.random_range(0..BANDS.len())];
+        let frequency = random.random_range(low..high);
+        let resistance = random.random_range(5f32.ln()..1000f32.ln()).exp();
+        let reactance = random.random_range(-500.0..500.0);
+        let network = Network::new(resistance, reactance, frequency).ok()?;
+        let swr = network.swr(&network.optimum(&space)?);
+        (swr < MATCHABLE).then_some((network, swr))
+    };
+    std::iter::repeat_with(draw).flatten().take(count).collect()
+}
+
+fn sorted(values: impl Iterator<Item = f32>) -> Vec<f32> {
+    let mut values: Vec<f32> = values.collect();
+    values.sort_by(f32::total_cmp);
+    values
+}
+
+/// The value below which a share of the sorted values lies, between two of them if need be.
+fn quantile(sorted: &[f32], share: f32) -> f32 {
+    let place = share * (sorted.len() - 1) as f32;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * place.fract()
+}
+
+fn table(report: &Report, is_quiet: bool) -> String {
+    let Report { loads, seeds, budget, noise, median_best_swr, methods, .. } = report;
+    let mut text = String::new();
+    if !is_quiet {
+        let _ = writeln!(
+            text,
+            "{loads} antennas × {seeds} seeds, {budget} measurements of 32768 states, noise {noise}\n\
+             antennas whose best reachable SWR is below {MATCHABLE}; its median is {median_best_swr:.3}\n"
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{:<24} {:>12} {:>11} {:>10} {:>10}",
+        "", "median ratio", "9th decile", "within 5%", "median SWR"
+    );
+    for row in methods {
+        let share = 100.0 * row.within_5_percent;
+        let _ = writeln!(
+            text,
+            "{:<24} {:>12.3} {:>11.2} {share:>8.0} % {:>10.3}",
+            row.method, row.median_ratio, row.ninth_decile_ratio, row.median_swr
+        );
+    }
+    if !is_quiet {
+        text += "\nratio: SWR of the state found / lowest SWR of all states; 1 is perfect\n";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_by_hand() {
+        // Four values: the median is between the second and third, the ninth decile at place 2.7.
+        let values = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(quantile(&values, 0.5), 3.0);
+        assert!((quantile(&values, 0.9) - 6.8).abs() < 1e-5);
+        assert_eq!((quantile(&values, 0.0), quantile(&values, 1.0), quantile(&[5.0], 0.9)), (1.0, 8.0, 5.0));
+    }
+
+    #[test]
+    fn more_loads_only_add_to_the_list() {
+        let (few, more) = (loads(3, 1), loads(5, 1));
+        assert_eq!(few, more[..3]);
+        assert!(more.iter().all(|(_, swr)| (1.0..MATCHABLE).contains(swr)));
+    }
+}

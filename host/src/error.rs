@@ -1,0 +1,37 @@
+//! What can go wrong on the host, and which exit code says so.
+//!
+//! | error | exit code |
+//! |---|---|
+//! | [`Error::Usage`] | 2: the command line must be written differently |
+//! | [`Error::Failed`] | 1: the command line was right, the work was not done |
+//! | [`Error::Closed`] | 0: the reader of the output went away, as `head` does |
+//!
+//! **Choices.** Clap reports most usage errors itself, with the same code. Every message says the next step.
+
+use std::process::ExitCode;
+
+use crate::terminal;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The arguments do not fit together.
+    Usage(String),
+    /// Something outside went wrong.
+    Failed(String),
+    /// Nobody reads the output any more.
+    Closed,
+}
+
+impl Error {
+    /// Prints the message and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (message, code) = match self {
+            Self::Usage(message) => (message, 2),
+            Self::Failed(message) => (message, 1),
+            Self::Closed => return ExitCode::SUCCESS,
+        };
+        terminal::note(&format!("error: {message}"));
+        ExitCode::from(code)
+    }
+}

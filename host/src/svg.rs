@@ -1,0 +1,120 @@
+//! A small SVG writer: elements, escaped text, one style sheet.
+//!
+//! **Choices.** Pictures stand alone: no script, no font, no file beside them. Colours live in the style sheet by class, so that
+//! one picture serves light and dark screens. Coordinates keep two digits, a fiftieth of a pixel at worst.
+
+use std::fmt::{Display, Write};
+
+/// A picture under construction.
+pub(crate) struct Svg {
+    text: String,
+}
+
+impl Svg {
+    /// An empty picture of a size in pixels; title and description are for readers who cannot see it.
+    pub(crate) fn new(width: f64, height: f64, title: &str, description: &str, style: &str) -> Self {
+        let mut svg = Self { text: String::new() };
+        let (width, height) = (number(width), number(height));
+        let _ = writeln!(
+            svg.text,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n<style>\n{style}</style>",
+            escape(title),
+            escape(description)
+        );
+        svg
+    }
+
+    /// An element without content.
+    pub(crate) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        self.open(name, attributes);
+        self.text.push_str("/>\n");
+    }
+
+    /// An element that shows a text when pointed at.
+    pub(crate) fn element_with_title(&mut self, name: &str, attributes: &[(&str, &dyn Display)], title: &str) {
+        self.open(name, attributes);
+        let _ = writeln!(self.text, "><title>{}</title></{name}>", escape(title));
+    }
+
+    /// A text at a place.
+    pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+        self.open("text", &[("x", &number(x)), ("y", &number(y)), ("class", &class)]);
+        let _ = writeln!(self.text, ">{}</text>", escape(text));
+    }
+
+    /// A text that reads upwards.
+    pub(crate) fn upright_text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+        let (x, y) = (number(x), number(y));
+        let turn = format!("rotate(-90 {x} {y})");
+        self.open("text", &[("x", &x), ("y", &y), ("class", &class), ("transform", &turn)]);
+        let _ = writeln!(self.text, ">{}</text>", escape(text));
+    }
+
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
+        self.element("line", &[("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2), ("class", &class)]);
+    }
+
+    pub(crate) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str) {
+        let [x, y, width, height] = [x, y, width, height].map(number);
+        self.element("rect", &[("x", &x), ("y", &y), ("width", &width), ("height", &height), ("class", &class)]);
+    }
+
+    pub(crate) fn circle(&mut self, x: f64, y: f64, radius: f64, class: &str) {
+        let [x, y, radius] = [x, y, radius].map(number);
+        self.element("circle", &[("cx", &x), ("cy", &y), ("r", &radius), ("class", &class)]);
+    }
+
+    pub(crate) fn path(&mut self, steps: &str, class: &str) {
+        self.element("path", &[("d", &steps), ("class", &class)]);
+    }
+
+    /// The finished picture.
+    pub(crate) fn finish(mut self) -> String {
+        self.text.push_str("</svg>\n");
+        self.text
+    }
+
+    fn open(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        let _ = write!(self.text, "<{name}");
+        for (key, value) in attributes {
+            let _ = write!(self.text, " {key}=\"{}\"", escape(&value.to_string()));
+        }
+    }
+}
+
+/// A coordinate with at most two digits after the point.
+pub(crate) fn number(x: f64) -> String {
+    let rounded = (x * 100.0).round() / 100.0;
+    // The sum turns −0 into 0.
+    format!("{}", rounded + 0.0)
+}
+
+/// A text that is safe in an element and in an attribute.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([1.0, 1.234_56, -0.001, 100.5].map(number), ["1", "1.23", "0", "100.5"]);
+    }
+
+    #[test]
+    fn what_is_written_parses_and_reads_back() {
+        let mut svg = Svg::new(10.0, 20.0, "a < b & c", "\"d\"", ".x{fill:red}\n");
+        svg.text(1.0, 2.0, "x", "R > 0 & \"X\"");
+        svg.circle(3.0, 4.0, 5.0, "dot");
+        let text = svg.finish();
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let find = |name| document.descendants().find(|node| node.has_tag_name(name)).unwrap();
+        assert_eq!(find("title").text(), Some("a < b & c"));
+        assert_eq!(find("text").text(), Some("R > 0 & \"X\""));
+        assert_eq!(find("circle").attribute("r"), Some("5"));
+    }
+}
