@@ -1,0 +1,68 @@
+//! The project's own commands: `cargo xtask`, `cargo qemu`.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use trimtab_tests::cost::Report;
+
+mod emulate;
+mod setup;
+mod steps;
+
+const HELP: &str = "\
+The project's own commands.
+
+  cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
+  cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU
+  cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
+  cargo xtask qemu             which images the firmware has
+  cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
+
+Options of qemu:
+  --debug                      build without optimization
+  --limit SECONDS              stop an image that does not end by itself; 600 if not given
+
+Without any of them, `cargo run --release` tunes a simulated antenna on this machine, and plain `cargo test`
+runs all tests that need nothing but Rust.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<ExitCode> {
+    match words {
+        [] | ["help" | "--help" | "-h", ..] => println!("{HELP}"),
+        ["test"] => return steps::test(),
+        ["setup"] => setup::run()?,
+        ["cost"] => cost()?,
+        ["qemu"] => print!("{}", emulate::overview()?),
+        ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
+        _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cost() -> Result<()> {
+    let report = Report::measure()?;
+    println!("## Cost of a step on a Cortex-M4F\n");
+    println!("By `cargo xtask cost`: instructions counted in QEMU (not cycles), bytes read from the ELF files.\n");
+    print!("{report}");
+    Ok(())
+}
+
+/// A duration for people.
+fn shown(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{}.{} s", seconds, time.subsec_millis() / 100),
+        seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
+    }
+}

@@ -1,0 +1,72 @@
+//! What the checks need beside Rust: rustup's components, the chip's target, QEMU. Installed if missing, where that
+//! is ours to do; otherwise the error says what to type.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use trimtab_tests::image::TARGET;
+use trimtab_tests::qemu;
+use trimtab_tests::workspace::cargo;
+
+/// Installs what is missing.
+pub(crate) fn run() -> Result<()> {
+    for component in ["rustfmt", "clippy"] {
+        if !succeeds(cargo().args([component.replace("rust", ""), "--version".into()])) {
+            do_it("rustup", &["component", "add", component])?;
+        }
+        println!("{component}: here");
+    }
+    if !has_target()? {
+        do_it("rustup", &["target", "add", TARGET]).context("the chip's target is missing and needs rustup")?;
+    }
+    println!("target {TARGET}: here");
+    if qemu::version().is_err() {
+        install_qemu()?;
+    }
+    println!("QEMU: {}", qemu::version()?);
+    Ok(())
+}
+
+/// Whether the standard library of the chip's target is there, however Rust was installed.
+fn has_target() -> Result<bool> {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    let output = output.context("cannot start rustc")?;
+    Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+/// By the system's package manager, if it is Debian's and we may; everybody else gets the command to type.
+fn install_qemu() -> Result<()> {
+    let sudo: &[&str] = if is_root() {
+        &[]
+    } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
+        &["sudo", "-n"]
+    } else {
+        bail!(qemu::HOW_TO_GET)
+    };
+    ensure!(succeeds(Command::new("apt-get").arg("--version")), qemu::HOW_TO_GET);
+    let packages = [&["update"][..], &["install", "--yes", "--no-install-recommends", "qemu-system-arm"]];
+    for arguments in packages {
+        let words = [sudo, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"], arguments].concat();
+        do_it(words[0], &words[1..]).context(qemu::HOW_TO_GET)?;
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs a command in full view.
+fn do_it(program: &str, arguments: &[&str]) -> Result<()> {
+    println!("$ {program} {}", arguments.join(" "));
+    let status = Command::new(program).args(arguments).stdin(Stdio::null()).status();
+    let status = status.with_context(|| format!("cannot start {program}"))?;
+    ensure!(status.success(), "`{program} {}` failed", arguments.join(" "));
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The firmware's images: which there are, how one is built, and what it takes of flash and RAM.
+//!
+//! **Choices.** Cargo itself says what there is: bins, their features and where the built file is come from its
+//! metadata and messages, never from a second list or a guessed path. So a new bin is known here by being there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use object::{Object as _, ObjectSection as _};
+use serde_json::Value;
+
+use crate::workspace;
+
+/// The chip: a Cortex-M4 with its single-precision floating-point unit.
+pub const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// The package that holds the images.
+pub const PACKAGE: &str = "trimtab-firmware";
+
+/// How an image is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Without optimization, with overflow checks.
+    Debug,
+    /// As flashed.
+    Release,
+}
+
+impl Profile {
+    /// Cargo's name of the profile.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "unoptimized",
+            Self::Release => "firmware",
+        }
+    }
+}
+
+/// A program for the chip.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// Its name.
+    pub name: String,
+    /// What it is to cargo: `bin` or `example`.
+    pub kind: String,
+    /// What it does: the first line of its documentation.
+    pub about: String,
+    features: Vec<String>,
+}
+
+impl Image {
+    /// All images of the firmware.
+    pub fn all() -> Result<Vec<Self>> {
+        let package = workspace::package(PACKAGE)?;
+        let targets = package["targets"].as_array().context("cargo lists no targets")?;
+        Ok(targets.iter().filter_map(Self::from_metadata).collect())
+    }
+
+    /// The image of this name; if there is none, the error lists those there are.
+    pub fn find(name: &str) -> Result<Self> {
+        let mut all = Self::all()?;
+        match all.iter().position(|image| image.name == name) {
+            Some(position) => Ok(all.swap_remove(position)),
+            None => bail!("the firmware has no image `{name}`. There are:\n\n{}", list(&all)),
+        }
+    }
+
+    fn from_metadata(target: &Value) -> Option<Self> {
+        let kind = target["kind"][0].as_str().filter(|kind| matches!(*kind, "bin" | "example"))?;
+        let features = target["required-features"].as_array().into_iter().flatten();
+        let source = fs::read_to_string(target["src_path"].as_str()?).ok()?;
+        let about = source.lines().find_map(|line| line.strip_prefix("//! ")).unwrap_or_default();
+        Some(Self {
+            name: target["name"].as_str()?.into(),
+            kind: kind.into(),
+            about: about.into(),
+            features: features.filter_map(|feature| feature.as_str().map(String::from)).collect(),
+        })
+    }
+
+    /// The command that builds the image.
+    pub fn build_command(&self, profile: Profile) -> Command {
+        let mut command = workspace::cargo();
+        command.args(["build", "--package", PACKAGE, "--target", TARGET, "--profile", profile.name()]);
+        command.args([&format!("--{}", self.kind), &self.name]);
+        command.args(["--features", &self.features.join(",")]);
+        command
+    }
+
+    /// Builds the image and says where it is. Cargo's progress goes to standard error.
+    pub fn build(&self, profile: Profile) -> Result<PathBuf> {
+        let mut command = self.build_command(profile);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+        ensure!(output.status.success(), "building {} failed; if the target is missing: cargo xtask setup", self.name);
+        let messages = String::from_utf8(output.stdout)?;
+        let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut paths = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+        paths.next().with_context(|| format!("cargo built {} but named no file", self.name))
+    }
+}
+
+/// The bins, one a line, with what each does.
+pub fn list(images: &[Image]) -> String {
+    let bins = images.iter().filter(|image| image.kind == "bin");
+    bins.map(|image| format!("  {:<10}{}\n", image.name, image.about)).collect()
+}
+
+/// Bytes an image takes, section by section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Addresses of the exception and interrupt handlers: fixed by the chip.
+    pub vectors: u64,
+    /// Code.
+    pub text: u64,
+    /// Constants.
+    pub rodata: u64,
+    /// Variables that start as something else than zero: in RAM, and their first values in flash.
+    pub data: u64,
+    /// Variables that start as zero: in RAM alone.
+    pub bss: u64,
+}
+
+impl Sizes {
+    /// Reads the sizes from a built image.
+    pub fn of(elf: &Path) -> Result<Self> {
+        let bytes = fs::read(elf).with_context(|| format!("cannot read {}", elf.display()))?;
+        let file = object::File::parse(&*bytes)?;
+        let size = |name| file.section_by_name(name).map_or(0, |section| section.size());
+        ensure!(size(".text") > 0, "{} has no code", elf.display());
+        Ok(Self {
+            vectors: size(".vector_table"),
+            text: size(".text"),
+            rodata: size(".rodata"),
+            data: size(".data"),
+            bss: size(".bss"),
+        })
+    }
+}

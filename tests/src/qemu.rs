@@ -1,0 +1,162 @@
+//! Runs an image in QEMU and reads all it says.
+//!
+//! The machine is `netduinoplus2`, an STM32F405: the memory map of a real board. With `-icount shift=0` an instruction
+//! takes one nanosecond of the machine's time, so a run is the same every time, timers included.
+//!
+//! **Choices.** Both streams are read to their end: QEMU hangs if one is closed early. Every run has a time limit,
+//! after which QEMU is stopped and the run is an error; an image that hangs is never waited for.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+
+use crate::log::Texts;
+
+/// The program that runs images.
+pub const PROGRAM: &str = "qemu-system-arm";
+
+const ARGUMENTS: &[&str] = &[
+    "-machine",
+    "netduinoplus2",
+    "-icount",
+    "shift=0",
+    "-nographic",
+    "-monitor",
+    "none",
+    "-serial",
+    "none",
+    "-semihosting-config",
+    "enable=on,target=native",
+    "-kernel",
+];
+
+/// How to get QEMU, for every system on which we know.
+pub const HOW_TO_GET: &str = "\
+QEMU is not installed (no `qemu-system-arm` on the path). Get it with:
+
+  Debian, Ubuntu   sudo apt-get install qemu-system-arm
+  Fedora           sudo dnf install qemu-system-arm
+  Arch             sudo pacman -S qemu-system-arm
+  macOS            brew install qemu
+  Windows          winget install SoftwareFreedomConservancy.QEMU, then put its folder on the path
+
+Or let `cargo xtask setup` do it where it may.";
+
+/// What an image said, and how it ended.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The exit code; none if QEMU was ended by a signal.
+    pub code: Option<i32>,
+    /// Standard output, decoded, line by line.
+    pub lines: Vec<String>,
+    /// Standard error: why the image failed, or what QEMU has to say.
+    pub errors: String,
+}
+
+impl Run {
+    /// The lines, if the image ended with success; otherwise an error that shows the end of what it said.
+    pub fn success(self) -> Result<Vec<String>> {
+        if self.code == Some(0) {
+            return Ok(self.lines);
+        }
+        let last = self.lines.iter().rev().take(5).rev().map(|line| format!("\n  {line}")).collect::<String>();
+        Err(anyhow!("the image ended with {}\n{}{last}", describe(self.code), self.errors.trim_end()))
+    }
+}
+
+/// An exit code in words.
+pub fn describe(code: Option<i32>) -> String {
+    code.map_or_else(|| "a signal".into(), |code| format!("exit code {code}"))
+}
+
+/// The version of the installed QEMU.
+pub fn version() -> Result<String> {
+    let output = Command::new(PROGRAM).arg("--version").output().map_err(explain)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().into())
+}
+
+/// Runs an image to its end, at most this long. Each line goes to `line` as it comes.
+pub fn run(elf: &Path, limit: Duration, line: &mut dyn FnMut(&str)) -> Result<Run> {
+    let texts = Texts::of(elf)?;
+    let mut decoder = texts.decoder();
+    let mut child = Command::new(PROGRAM)
+        .args(ARGUMENTS)
+        .arg(elf)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(explain)?;
+
+    let (sender, receiver) = mpsc::channel();
+    let stdout = child.stdout.take().context("QEMU has no standard output")?;
+    let stderr = child.stderr.take().context("QEMU has no standard error")?;
+    let readers = [
+        thread::spawn({
+            let sender = sender.clone();
+            move || forward(stdout, &sender, Said::Output)
+        }),
+        thread::spawn(move || forward(stderr, &sender, Said::Error)),
+    ];
+
+    let mut run = Run::default();
+    let mut errors = Vec::new();
+    let mut failure = None;
+    let mut keep = |text: &str| {
+        line(text);
+        run.lines.push(text.into());
+    };
+    let end = Instant::now() + limit;
+    loop {
+        match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(Said::Output(bytes)) => {
+                // After a bad frame the rest is still read, so that QEMU can end by itself.
+                if failure.is_none() {
+                    failure = decoder.receive(&bytes, &mut keep).err();
+                }
+            }
+            Ok(Said::Error(bytes)) => errors.extend(bytes),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                child.wait()?;
+                bail!("the image did not end within {} s, so QEMU was stopped", limit.as_secs());
+            }
+        }
+    }
+    decoder.finish(&mut keep);
+    for reader in readers {
+        reader.join().map_err(|_| anyhow!("a reader of QEMU's output panicked"))?;
+    }
+    run.code = child.wait()?.code();
+    run.errors = String::from_utf8_lossy(&errors).into();
+    failure.map_or(Ok(run), Err)
+}
+
+enum Said {
+    Output(Vec<u8>),
+    Error(Vec<u8>),
+}
+
+fn forward(mut stream: impl Read, sender: &Sender<Said>, wrap: fn(Vec<u8>) -> Said) {
+    let mut buffer = [0; 4096];
+    // A stream that fails is at its end; a receiver that is gone has no use for more.
+    while let Ok(length @ 1..) = stream.read(&mut buffer) {
+        if sender.send(wrap(buffer[..length].to_vec())).is_err() {
+            break;
+        }
+    }
+}
+
+fn explain(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => anyhow!(HOW_TO_GET),
+        _ => anyhow::Error::new(error).context(format!("cannot start {PROGRAM}")),
+    }
+}

@@ -1,0 +1,47 @@
+//! The images, run: they do what they are for, and one that goes wrong says so and ends with a failure.
+
+use std::time::Duration;
+
+use trimtab_tests::image::{Image, Profile};
+use trimtab_tests::qemu::{self, Run};
+
+fn run(name: &str) -> Run {
+    let elf = Image::find(name).and_then(|image| image.build(Profile::Release)).unwrap();
+    qemu::run(&elf, Duration::from_secs(300), &mut |_| ()).unwrap()
+}
+
+#[test]
+fn antenna_is_tuned_and_logs_every_measurement() {
+    let lines = run("antenna").success().unwrap();
+    let measurements = lines.iter().filter(|line| line.contains(" of 120: ")).count();
+    assert_eq!(measurements, 120, "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("best there is: SWR")), "{lines:#?}");
+}
+
+#[test]
+fn minimal_tunes_in_silence() {
+    let run = run("minimal");
+    assert_eq!((run.code, run.lines.len(), run.errors.as_str()), (Some(0), 0, ""));
+}
+
+#[test]
+fn a_panic_is_a_failure_with_its_reason() {
+    let run = run("panic");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("examples/panic.rs") && run.errors.contains("on purpose, 42"), "{}", run.errors);
+    assert!(run.success().unwrap_err().to_string().contains("exit code 1"));
+}
+
+#[test]
+fn a_hard_fault_is_a_failure_with_its_place() {
+    let run = run("hard_fault");
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("hard fault at 0x08"), "{}", run.errors);
+}
+
+#[test]
+fn an_image_that_does_not_end_is_stopped() {
+    let elf = Image::find("antenna").and_then(|image| image.build(Profile::Release)).unwrap();
+    let error = qemu::run(&elf, Duration::ZERO, &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("did not end within 0 s"), "{error}");
+}
