@@ -16,7 +16,7 @@
 //! **Cost.** UCB: one root. EI: an exponential, an error function and a logarithm more.
 
 use crate::gp::Posterior;
-use crate::math::{Arithmetic, Math, erfc, ln, sqrt};
+use crate::math::{erfc, ln, short_exp, sqrt};
 
 /// The exploration weight β_t of GP-UCB.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,7 +137,7 @@ impl Rule {
 fn log_improvement(u: f32) -> f32 {
     const LN_SQRT_2_PI: f32 = 0.918_938_5;
     if u > -6.0 {
-        let density = Arithmetic::exp(-0.5 * u * u - LN_SQRT_2_PI);
+        let density = short_exp(-0.5 * u * u - LN_SQRT_2_PI);
         let below = 0.5 * erfc(-u * core::f32::consts::FRAC_1_SQRT_2);
         ln((u * below + density).max(f32::MIN_POSITIVE))
     } else {

@@ -58,6 +58,11 @@ impl<const P: usize> Cholesky<P> {
         self.len = 0;
     }
 
+    /// Keeps the first n rows: the factor of the first n rows and columns.
+    pub fn truncate(&mut self, n: usize) {
+        self.len = self.len.min(n);
+    }
+
     /// Row i of L.
     pub fn row(&self, i: usize) -> &[f32] {
         self.factor.row(i)

@@ -9,6 +9,48 @@ use crate::encoding::Encoding;
 use crate::fit;
 use crate::gp::Prior;
 
+/// Whether small or large values are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Goal {
+    /// Small values are good: a cost.
+    Minimise,
+    /// Large values are good: a gain.
+    Maximise,
+}
+
+impl Goal {
+    /// A value as a cost, or a cost as a value: the same but for the sign.
+    pub(crate) fn flip(self, value: f32) -> f32 {
+        match self {
+            Self::Minimise => value,
+            Self::Maximise => -value,
+        }
+    }
+}
+
+/// Where the variance of the measurement noise comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Noise {
+    /// Fitted with the other hyper-parameters.
+    Fitted,
+    /// Known: its standard deviation, in the units of the values. Taken in whenever hyper-parameters are fitted.
+    Given(f32),
+}
+
+/// What happens to a new observation when there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum WhenFull {
+    /// It is refused.
+    Refuse,
+    /// The oldest observation makes room: for hardware that drifts. What is forgotten may be asked again.
+    ForgetOldest,
+    /// The worst makes room, failures before all: for long searches. What is forgotten may be asked again.
+    ForgetWorst,
+}
+
 /// How a tuner models and chooses.
 ///
 /// ```
@@ -19,6 +61,8 @@ use crate::gp::Prior;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Config {
+    /// Whether small or large values are good.
+    pub goal: Goal,
     /// How a combination becomes features.
     pub encoding: Encoding,
     /// The random map. `None`: `Centred` for a tuner that has dimensions for one, else none.
@@ -35,6 +79,12 @@ pub struct Config {
     pub acquisition: Acquisition,
     /// How many combinations, drawn at random unless told, are measured before the model chooses; at least one is.
     pub initial: u16,
+    /// Where the variance of the measurement noise comes from.
+    pub noise: Noise,
+    /// How often a combination may be measured in all when it is in doubt whether it is the best; 1 for never again.
+    pub remeasure: u16,
+    /// What happens to a new observation when there is no room.
+    pub when_full: WhenFull,
     /// How many of the table's rows are kept for a descent by single steps from the best of the others; at most half.
     pub descent: u16,
 }
@@ -42,6 +92,7 @@ pub struct Config {
 impl Config {
     /// All zero: what a tuner holds before it is initialised.
     pub(crate) const ZERO: Self = Self {
+        goal: Goal::Minimise,
         encoding: Encoding::Compact,
         map: Some(Distribution::Uniform01),
         prior: Prior { mean_precision: 0.0, signal_weight: 0.0 },
@@ -50,11 +101,15 @@ impl Config {
         standardise: false,
         acquisition: Acquisition::Ucb(Beta::Constant(0.0)),
         initial: 0,
+        noise: Noise::Fitted,
+        remeasure: 0,
+        when_full: WhenFull::Refuse,
         descent: 0,
     };
 
     /// The default, as a constant.
     pub const DEFAULT: Self = Self {
+        goal: Goal::Minimise,
         encoding: Encoding::PerKnob,
         map: None,
         prior: Prior::WEAK,
@@ -63,6 +118,9 @@ impl Config {
         standardise: true,
         acquisition: Acquisition::Ucb(Beta::Constant(2.0)),
         initial: 4,
+        noise: Noise::Fitted,
+        remeasure: 1,
+        when_full: WhenFull::Refuse,
         descent: 64,
     };
 }

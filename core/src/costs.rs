@@ -36,17 +36,18 @@ impl Standard {
     ///
     /// ```
     /// use trimtab::costs::Standard;
-    /// let standard = Standard::of(&[1.0, 2.0, 3.0, 1e5], 1.0, 2.0);
+    /// let standard = Standard::of([1.0, 2.0, 3.0, 1e5].into_iter(), 1.0, 2.0);
     /// assert_eq!(standard.apply(1e5), standard.apply(5.0)); // 2 + 3·(2 − 1)
     /// assert!((standard.undo(standard.apply(3.0)) - 3.0).abs() < 1e-6);
     /// ```
-    pub fn of(costs: &[f32], smallest: f32, median: f32) -> Self {
+    pub fn of(costs: impl Iterator<Item = f32> + Clone, smallest: f32, median: f32) -> Self {
         let reach = REACH * (median - smallest);
         let cap = if reach > 0.0 && reach.is_finite() { median + reach } else { f32::INFINITY };
-        let unit = inverse_power_of_two(costs.iter().fold(0.0, |most: f32, cost| most.max(cost.min(cap).abs())));
-        let n = costs.len().max(1) as f32;
-        let mean = costs.iter().fold(0.0, |sum, cost| sum + cost.min(cap) * unit) / n;
-        let square = costs.iter().fold(0.0, |sum, cost| {
+        let largest = costs.clone().fold(0.0, |most: f32, cost| most.max(cost.min(cap).abs()));
+        let unit = inverse_power_of_two(largest);
+        let n = costs.clone().count().max(1) as f32;
+        let mean = costs.clone().fold(0.0, |sum, cost| sum + cost.min(cap) * unit) / n;
+        let square = costs.fold(0.0, |sum, cost| {
             let offset = cost.min(cap) * unit - mean;
             sum + offset * offset
         });
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn mean_zero_deviation_one() {
         let costs = [3.0, 1.0, 2.0, 2.5, 1.5];
-        let s = Standard::of(&costs, 1.0, 2.0);
+        let s = Standard::of(costs.into_iter(), 1.0, 2.0);
         let mean: f32 = costs.iter().map(|c| s.apply(*c)).sum();
         let square: f32 = costs.iter().map(|c| s.apply(*c) * s.apply(*c)).sum();
         assert!(mean.abs() < 1e-5 && (square / 5.0 - 1.0).abs() < 1e-5);
@@ -94,10 +95,10 @@ mod tests {
 
     #[test]
     fn equal_and_enormous_costs_stay_finite() {
-        assert_eq!(Standard::of(&[7.0; 4], 7.0, 7.0).apply(7.0), 0.0);
+        assert_eq!(Standard::of([7.0; 4].into_iter(), 7.0, 7.0).apply(7.0), 0.0);
         for size in [f32::MAX, 1e30, 1.0, 1e-30, f32::MIN_POSITIVE] {
             let costs = [size, -size, size];
-            let s = Standard::of(&costs, -size, size);
+            let s = Standard::of(costs.into_iter(), -size, size);
             assert!(
                 (s.apply(size) - 0.5f32.sqrt()).abs() < 1e-5 && (s.apply(-size) + 2.0f32.sqrt()).abs() < 1e-5,
                 "{size}"
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn ties_with_the_smallest_do_not_cut_the_rest() {
-        let s = Standard::of(&[0.0, 0.0, 0.0, 1.0], 0.0, 0.0);
+        let s = Standard::of([0.0, 0.0, 0.0, 1.0].into_iter(), 0.0, 0.0);
         assert!(s.apply(1.0) > s.apply(0.0));
     }
 }

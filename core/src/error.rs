@@ -35,8 +35,15 @@ impl fmt::Display for InitError {
 pub enum AskError {
     /// `init` was not called, or it failed.
     Uninitialised,
-    /// Every feasible combination is measured: the search is complete.
+    /// Every feasible combination is measured or being measured: the search is complete.
     Exhausted,
+    /// As many combinations as can be remembered are asked and not told.
+    TooManyPending {
+        /// How many.
+        most: usize,
+    },
+    /// `ask_step` without `ask_begin`, or something was told in between.
+    NotBegun,
     /// No feasible combination that is not yet measured was found, but not all could be tried.
     NoneFound {
         /// How many were tried.
@@ -48,7 +55,11 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uninitialised => write!(f, "the tuner is not initialised, call init first"),
-            Self::Exhausted => write!(f, "every feasible combination is measured"),
+            Self::Exhausted => write!(f, "every feasible combination is measured or being measured"),
+            Self::TooManyPending { most } => {
+                write!(f, "{most} combinations are asked and not told, tell or cancel one first")
+            }
+            Self::NotBegun => write!(f, "no ask is under way, call ask_begin first"),
             Self::NoneFound { tried } => {
                 write!(f, "no feasible combination among {tried} tried, tell the tuner one that is feasible")
             }
@@ -81,6 +92,34 @@ impl fmt::Display for TellError {
     }
 }
 
+/// Why a combination was not put in the queue. The tuner is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum EnqueueError {
+    /// The combination is not one of the tuner's space.
+    Foreign,
+    /// The combination is ruled out by the feasibility predicate.
+    Infeasible,
+    /// The combination is measured, being measured, or in the queue already.
+    Known,
+    /// No room in the queue.
+    Full {
+        /// How many the queue holds.
+        most: usize,
+    },
+}
+
+impl fmt::Display for EnqueueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => write!(f, "the combination belongs to another space"),
+            Self::Infeasible => write!(f, "the combination is not feasible"),
+            Self::Known => write!(f, "the combination is measured, pending or queued already"),
+            Self::Full { most } => write!(f, "the queue holds {most} combinations and is full"),
+        }
+    }
+}
+
 /// Any error of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -93,6 +132,8 @@ pub enum Error {
     Ask(AskError),
     /// Of telling.
     Tell(TellError),
+    /// Of putting in the queue.
+    Enqueue(EnqueueError),
     /// Of a factor.
     Cholesky(CholeskyError),
 }
@@ -104,6 +145,7 @@ impl fmt::Display for Error {
             Self::Init(error) => error.fmt(f),
             Self::Ask(error) => error.fmt(f),
             Self::Tell(error) => error.fmt(f),
+            Self::Enqueue(error) => error.fmt(f),
             Self::Cholesky(error) => error.fmt(f),
         }
     }
@@ -112,6 +154,7 @@ impl fmt::Display for Error {
 impl core::error::Error for InitError {}
 impl core::error::Error for AskError {}
 impl core::error::Error for TellError {}
+impl core::error::Error for EnqueueError {}
 impl core::error::Error for Error {}
 
 macro_rules! from {
@@ -123,4 +166,11 @@ macro_rules! from {
         })*
     };
 }
-from!(Space(SpaceError), Init(InitError), Ask(AskError), Tell(TellError), Cholesky(CholeskyError));
+from!(
+    Space(SpaceError),
+    Init(InitError),
+    Ask(AskError),
+    Tell(TellError),
+    Enqueue(EnqueueError),
+    Cholesky(CholeskyError)
+);

@@ -15,7 +15,7 @@
 //! **Cost.** At most 8 evaluations a sweep, each one factorisation.
 
 use crate::kernel::Hyper;
-use crate::math::{Arithmetic, Math};
+use crate::math::{ln, short_exp};
 
 /// Which hyper-parameters are searched, and what is believed of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,16 @@ pub struct Search {
     pub priors: bool,
 }
 
+/// Which coordinate is which.
+const WEIGHT: usize = 1;
+const NOISE: usize = 2;
+
 /// Where the search starts: ln(ℓ/ℓ₀), w, ln noise; noise is a thousandth of the signal.
 const START: [f32; 3] = [0.0, 0.5, -6.907_755];
 /// A length-scale within a factor of 20 of ℓ₀; a linear term that never takes all, so that Matérn can explain the rest; noise from
 /// a ten-thousandth of the signal, which f32 needs, to as much as the signal.
 const BOUNDS: [(f32, f32); 3] = [(-MOST_LENGTH, MOST_LENGTH), (0.0, 0.98), (-9.210_34, 0.0)];
-/// The largest ln(ℓ/ℓ₀), and e to its power: [`Arithmetic::exp`] takes no positive argument.
+/// The largest ln(ℓ/ℓ₀), and e to its power: [`short_exp`] takes no positive argument.
 const MOST_LENGTH: f32 = 3.0;
 const LARGEST: f32 = 20.085_537;
 /// The first step along each coordinate, and its bounds.
@@ -57,7 +61,7 @@ impl Fit {
         let typical = if typical_distance > 0.0 { typical_distance } else { 1.0 };
         let mut fit = Self { at: START, step: FIRST_STEP, typical };
         if !search.linear {
-            fit.at[1] = 0.0;
+            fit.at[WEIGHT] = 0.0;
         }
         fit
     }
@@ -65,37 +69,43 @@ impl Fit {
     /// The hyper-parameters so far.
     pub fn hyper(&self) -> Hyper {
         let [length, weight, noise] = self.at;
-        let length_scale = self.typical * Arithmetic::exp(length - MOST_LENGTH) * LARGEST;
-        Hyper { length_scale, linear_weight: weight, noise: Arithmetic::exp(noise) }
+        let length_scale = self.typical * short_exp(length - MOST_LENGTH) * LARGEST;
+        Hyper { length_scale, linear_weight: weight, noise: short_exp(noise) }
     }
 
     /// Ten times the noise, for a factor that broke down; false once that cannot help any more.
     pub fn add_noise(&mut self) -> bool {
         let [_, _, noise] = &mut self.at;
-        let most = BOUNDS[2].1;
+        let most = BOUNDS[NOISE].1;
         let could = *noise < most;
         *noise = (*noise + core::f32::consts::LN_10).min(most);
         could
     }
 
-    /// One sweep. `likelihood` is −∞ for hyper-parameters that cannot be used; its last call is for the ones that are kept.
+    /// Sets the noise, as a share of the signal variance, within bounds.
+    pub fn set_noise(&mut self, share: f32) {
+        let (least, most) = BOUNDS[NOISE];
+        self.at[NOISE] = ln(share.max(f32::MIN_POSITIVE)).max(least).min(most);
+    }
+
+    /// One sweep; `noise_is_known` leaves the noise as it is. `likelihood` is −∞ for hyper-parameters that cannot be used; its last call is for the ones that are kept.
     ///
     /// ```
     /// use trimtab::fit::{Fit, Search};
     /// let search = Search { linear: true, priors: false };
     /// let mut fit = Fit::new(&search, 1.0);
     /// for _ in 0..30 {
-    ///     fit.sweep(&search, |h| -(h.length_scale - 2.0).abs() - (h.linear_weight - 0.3).abs() - (h.noise - 0.01).abs());
+    ///     fit.sweep(&search, false, |h| -(h.length_scale - 2.0).abs() - (h.linear_weight - 0.3).abs() - (h.noise - 0.01).abs());
     /// }
     /// assert!((fit.hyper().length_scale - 2.0).abs() < 0.2);
     /// assert!((fit.hyper().linear_weight - 0.3).abs() < 0.05);
     /// ```
-    pub fn sweep(&mut self, search: &Search, mut likelihood: impl FnMut(&Hyper) -> f32) {
+    pub fn sweep(&mut self, search: &Search, noise_is_known: bool, mut likelihood: impl FnMut(&Hyper) -> f32) {
         let mut value = |fit: &Self| likelihood(&fit.hyper()) + if search.priors { fit.log_prior() } else { 0.0 };
         let mut best = value(self);
         let mut last_is_best = true;
         for i in 0..3 {
-            if i == 1 && !search.linear {
+            if (i == WEIGHT && !search.linear) || (i == NOISE && noise_is_known) {
                 continue;
             }
             let mut improved = false;
@@ -124,14 +134,14 @@ impl Fit {
         let mut moved = *self;
         if let (Some(at), Some(step), Some((low, high))) = (moved.at.get_mut(i), moved.step.get_mut(i), BOUNDS.get(i)) {
             *step *= direction;
-            *at = (*at + *step).clamp(*low, *high);
+            *at = (*at + *step).max(*low).min(*high);
         }
         moved
     }
 
     fn rescale(&mut self, i: usize, factor: f32) {
         if let (Some(step), Some((least, most))) = (self.step.get_mut(i), STEPS.get(i)) {
-            let size = (step.abs() * factor).clamp(*least, *most);
+            let size = (step.abs() * factor).max(*least).min(*most);
             *step = if *step < 0.0 { -size } else { size };
         }
     }
@@ -139,7 +149,7 @@ impl Fit {
     /// ln(ℓ/ℓ₀) ~ N(0, 1), ln noise ~ N(ln 1e-3, 2²).
     fn log_prior(&self) -> f32 {
         let [length, _, noise] = self.at;
-        let noise = (noise - START[2]) * 0.5;
+        let noise = (noise - START[NOISE]) * 0.5;
         -0.5 * (length * length + noise * noise)
     }
 }

@@ -101,6 +101,11 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.factor.clear();
     }
 
+    /// Keeps the first n observations.
+    pub fn truncate(&mut self, n: usize) {
+        self.factor.truncate(n);
+    }
+
     /// Factorises on until there are n observations. `write(i, row)` writes the covariances of observation i with the ones
     /// before it and, last, with itself, noise included.
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {

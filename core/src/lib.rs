@@ -31,7 +31,7 @@
 //!     let proposal = tuner.ask()?;
 //!     tuner.tell(&proposal.combination, measure(&proposal.combination))?;
 //! }
-//! let best = tuner.best().map(|best| best.cost);
+//! let best = tuner.best_observed().map(|best| best.value);
 //! assert_eq!(best, Some(0.0));
 //! # Ok::<(), trimtab::Error>(())
 //! ```
@@ -52,22 +52,26 @@ pub mod gp;
 pub mod kernel;
 pub mod knob;
 pub mod likeness;
+mod list;
 pub mod math;
 pub mod matrix;
+mod model;
 mod observations;
 mod proposal;
 pub mod random;
+pub mod record;
 pub mod space;
 pub mod table;
 pub mod tuner;
 
 pub use acquisition::{Acquisition, Beta};
-pub use config::Config;
+pub use config::{Config, Goal, Noise, WhenFull};
 pub use embedding::Distribution;
 pub use encoding::Encoding;
-pub use error::{AskError, Error, InitError, TellError};
+pub use error::{AskError, EnqueueError, Error, InitError, TellError};
 pub use knob::{Knob, KnobError, Level, Scale};
 pub use observations::Observation;
-pub use proposal::Proposal;
+pub use proposal::{Estimate, Proposal};
+pub use record::{Event, Record};
 pub use space::{Combination, Feasible, Space, SpaceError};
 pub use tuner::Tuner;

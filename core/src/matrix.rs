@@ -45,6 +45,11 @@ impl<const R: usize, const C: usize> Matrix<R, C> {
         self.0.get_mut(i).map_or(&mut [], |row| row.as_mut_slice())
     }
 
+    /// Moves the rows after row i up by one, and row i to the end.
+    pub fn remove_row(&mut self, i: usize) {
+        crate::list::close_gap(&mut self.0, i);
+    }
+
     /// All rows in order.
     pub fn rows(&self) -> impl Iterator<Item = &[f32; C]> {
         self.0.iter()

@@ -20,12 +20,24 @@ use crate::table::{LookupTable, neighbour, steps};
 pub struct Proposal<const K: usize> {
     /// What to measure next.
     pub combination: Combination<K>,
-    /// The cost that the model expects; 0 before the first observation.
+    /// The value that the model expects, in the user's units and sign; 0 before the first observation.
     pub mean: f32,
     /// The standard deviation of that expectation; infinite before the first observation.
     pub std_dev: f32,
-    /// The acquisition's score, in standardised units; the smallest won. 0 for initial points.
+    /// The acquisition's score, in standardised units; the smallest won. 0 for what was not chosen by score.
     pub score: f32,
+}
+
+/// What the model thinks of a combination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Estimate<const K: usize> {
+    /// The combination.
+    pub combination: Combination<K>,
+    /// The value that the model expects, in the user's units and sign.
+    pub mean: f32,
+    /// The standard deviation of that expectation.
+    pub std_dev: f32,
 }
 
 /// A candidate with its score.
@@ -56,6 +68,14 @@ struct Descent {
 }
 
 impl<const K: usize> Search<K> {
+    /// All zero: what a tuner holds while it is not asked.
+    pub(crate) const EMPTY: Self = Self {
+        table: LookupTable::EMPTY,
+        row: 0,
+        best: None,
+        descent: Descent { left: 0, steps: 0, next: 0, stride: 0, without_success: 0 },
+    };
+
     /// A search over the table, followed by at most `descent` candidates of descent.
     pub(crate) fn new(space: &Space<K>, table: LookupTable<K>, descent: usize, random: &mut Random) -> Self {
         let steps = steps(space);

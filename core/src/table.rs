@@ -35,6 +35,9 @@ pub struct LookupTable<const K: usize> {
 }
 
 impl<const K: usize> LookupTable<K> {
+    /// No rows.
+    pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
+
     /// The table for one ask: the whole space in at most `rows` rows, else `rows` less those that are kept free for a descent.
     pub fn new(
         space: &Space<K>,

@@ -10,25 +10,27 @@
 //! | P | T(T + 1)/2, the numbers of the factor |
 //!
 //! **Choices.** The caller owns the loop, the clock and the hardware. Refused input leaves the tuner as it was. What is drawn depends on the
-//! seed and on how many measurements were told, never on how often `ask` was called: asking again without telling gives
-//! the same proposal, and seed, configuration and measurements rebuild the tuner. Hyper-parameters are fitted in `tell`, when the
-//! observations have grown by a share (`Config::refit`), so that the work stays in proportion to what is learned.
+//! seed, on how many outcomes were told and on how many are awaited, so that seed, configuration and records rebuild the tuner.
+//! What is asked first: the queue; then, until there are enough observations, random combinations; then, if the user allows
+//! it, the incumbent again while it is in doubt; then the smallest score of the table and a descent.
+//! What was asked and not told is not asked again, and is fantasised meanwhile.
 //!
 //! **Cost.** Memory is `size_of::<Tuner<…>>()`. `tell`: O(t²), O(t³) when it refits. `ask`: O(t²) a row.
 
+use heapless::Vec;
+
 use crate::acquisition::Rule;
-use crate::cholesky::CholeskyError;
-use crate::config::Config;
-use crate::costs::Standard;
-use crate::error::{AskError, InitError, TellError};
-use crate::fit::Fit;
-use crate::gp::{Gp, Posterior};
+use crate::config::{Config, WhenFull};
+use crate::error::{AskError, EnqueueError, Error, InitError, TellError};
+use crate::gp::Posterior;
 use crate::kernel::Hyper;
-use crate::likeness::{Geometry, Place};
+use crate::list;
 use crate::math::{ln, sqrt};
-use crate::observations::{Observation, Observations};
-use crate::proposal::{Proposal, Scored, Search};
+use crate::model::Model;
+use crate::observations::Observation;
+use crate::proposal::{Estimate, Proposal, Scored, Search};
 use crate::random::Random;
+use crate::record::{Event, Record};
 use crate::space::{Combination, Space};
 use crate::table::{INCUMBENTS, LookupTable};
 
@@ -40,12 +42,12 @@ enum Purpose {
     Scan = 3,
 }
 
+/// How many combinations can be asked and not told, and how many can wait in the queue.
+pub const MOST_PENDING: usize = 8;
 /// Random draws before combinations are tried in order.
 const DRAWS: u32 = 64;
 /// Combinations tried in order before giving up on a space too large to be tried whole.
 const SCAN: u32 = 1 << 16;
-/// Observations that a fit needs to say anything.
-const LEAST_FIT: usize = 3;
 
 /// A tuner of at most K knobs and T observations. [`tuner!`](crate::tuner!) works the sizes out.
 #[derive(Clone, Debug)]
@@ -53,13 +55,33 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     space: Space<K>,
     config: Config,
     seed: u64,
-    geometry: Geometry<K, M, D>,
-    observations: Observations<K, D, T>,
+    model: Model<K, M, D, T, P>,
+    /// How many outcomes were told.
     tells: u32,
-    standard: Standard,
-    gp: Gp<T, P>,
-    fit: Fit,
-    next_fit: usize,
+    queue: Vec<Combination<K>, MOST_PENDING>,
+    pending: Vec<Combination<K>, MOST_PENDING>,
+    asking: Asking<K>,
+}
+
+/// An ask under way.
+#[derive(Clone, Debug)]
+struct Asking<const K: usize> {
+    active: bool,
+    /// What is proposed whatever its score.
+    direct: Option<Combination<K>>,
+    search: Search<K>,
+    rule: Rule,
+    hyper: Hyper,
+}
+
+impl<const K: usize> Asking<K> {
+    const NONE: Self = Self {
+        active: false,
+        direct: None,
+        search: Search::EMPTY,
+        rule: Rule::Ucb { beta: 0.0 },
+        hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
+    };
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -73,24 +95,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             space: Space::empty(),
             config: Config::ZERO,
             seed: 0,
-            geometry: Geometry::empty(),
-            observations: Observations::new(),
+            model: Model::new(),
             tells: 0,
-            standard: Standard::ZERO,
-            gp: Gp::new(),
-            fit: Fit::ZERO,
-            next_fit: 0,
+            queue: Vec::new(),
+            pending: Vec::new(),
+            asking: Asking::NONE,
         }
     }
 
     /// Makes the tuner ready for a space, and forgets what it was told. On an error it is as it was.
     pub fn init(&mut self, space: Space<K>, config: Config, seed: u64) -> Result<(), InitError> {
-        self.geometry.init(&space, &config, seed)?;
-        self.fit = Fit::new(&config.fit, sqrt(self.geometry.typical_square()));
-        self.observations.clear();
-        self.gp.clear();
+        self.model.init(&space, &config, seed)?;
+        self.queue.clear();
+        self.pending.clear();
         (self.space, self.config, self.seed) = (space, config, seed);
-        (self.tells, self.standard, self.next_fit) = (0, Standard::NONE, LEAST_FIT);
+        (self.tells, self.asking) = (0, Asking::NONE);
         Ok(())
     }
 
@@ -104,134 +123,342 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         &self.config
     }
 
-    /// How many combinations are measured.
+    /// How many combinations have an outcome, failures included.
     pub fn len(&self) -> usize {
-        self.observations.len()
+        self.model.observations.len()
     }
 
-    /// Whether nothing is measured yet.
+    /// Whether nothing was told yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The measured combinations, in the order of their first measurement.
-    pub fn observations(&self) -> impl Iterator<Item = Observation<K>> {
-        (0..self.len()).filter_map(|i| self.observations.get(i))
+    /// How many combinations failed.
+    pub fn failures(&self) -> usize {
+        self.len() - self.model.observations.measured()
     }
 
-    /// The observation with the smallest cost; of equals the first.
-    pub fn best(&self) -> Option<Observation<K>> {
-        self.observations.ranked(0)
+    /// The combinations that are asked and not told.
+    pub fn pending(&self) -> &[Combination<K>] {
+        &self.pending
+    }
+
+    /// The combinations with an outcome, in the order of their first one.
+    pub fn observations(&self) -> impl Iterator<Item = Observation<K>> {
+        (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.shown(o))
+    }
+
+    /// The observation with the best mean value; of equals the first.
+    pub fn best_observed(&self) -> Option<Observation<K>> {
+        self.model.observations.ranked(0).map(|o| self.shown(o))
+    }
+
+    /// The measured combination that the model thinks best. With noise it is a safer choice than the best value, which
+    /// may have been luck.
+    pub fn best_posterior(&self) -> Option<Estimate<K>> {
+        self.by_posterior().0.map(|scored| self.estimate(scored))
+    }
+
+    /// What the model thinks of a combination; none before the first outcome or if the combination is foreign.
+    pub fn predict(&self, c: &Combination<K>) -> Option<Estimate<K>> {
+        if self.is_empty() || !self.space.contains(c) {
+            return None;
+        }
+        self.score_of(c).map(|scored| self.estimate(scored))
     }
 
     /// The hyper-parameters that the model has now.
     pub fn hyper(&self) -> Hyper {
-        self.fit.hyper()
+        self.model.fit.hyper()
     }
 
-    /// What to measure next. Asking again without telling gives the same proposal.
+    /// Puts a combination in the queue: it is asked before anything else. For defaults from a data sheet.
+    pub fn enqueue(&mut self, c: &Combination<K>) -> Result<(), EnqueueError> {
+        if !self.space.contains(c) || self.space.knobs().is_empty() {
+            return Err(EnqueueError::Foreign);
+        }
+        if !self.space.is_feasible(c) {
+            return Err(EnqueueError::Infeasible);
+        }
+        if !self.is_open(c) || self.queue.contains(c) {
+            return Err(EnqueueError::Known);
+        }
+        self.queue.push(*c).map_err(|_| EnqueueError::Full { most: MOST_PENDING })?;
+        self.cancel_ask();
+        Ok(())
+    }
+
+    /// What to measure next. What was asked before and not told is not asked again.
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
+        self.ask_begin()?;
+        loop {
+            if let Some(proposal) = self.ask_step(u16::MAX)? {
+                return Ok(proposal);
+            }
+        }
+    }
+
+    /// Begins an ask that is carried out in slices, so that a control loop keeps its deadline. An ask under way is begun anew.
+    ///
+    /// ```
+    /// use trimtab::{Config, Knob, Space};
+    /// const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// let (mut whole, mut sliced) = (Relays::new(), Relays::new());
+    /// for tuner in [&mut whole, &mut sliced] {
+    ///     tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// }
+    /// for _ in 0..16 {
+    ///     let proposal = whole.ask()?;
+    ///     sliced.ask_begin()?;
+    ///     let same = loop {
+    ///         if let Some(proposal) = sliced.ask_step(5)? { break proposal } // five candidates, then back to the control loop
+    ///     };
+    ///     assert_eq!(proposal, same);
+    ///     let ones = proposal.combination.levels().iter().filter(|level| **level == 1).count();
+    ///     whole.tell(&proposal.combination, ones as f32)?;
+    ///     sliced.tell(&proposal.combination, ones as f32)?;
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask_begin(&mut self) -> Result<(), AskError> {
         if self.space.knobs().is_empty() {
             return Err(AskError::Uninitialised);
         }
-        if self.len() < usize::from(self.config.initial.max(1)) {
-            return self.any(Purpose::Initial);
+        if self.pending.is_full() {
+            return Err(AskError::TooManyPending { most: MOST_PENDING });
         }
-        match self.search(true) {
-            Some(best) => Ok(self.proposal(best)),
-            None => self.any(Purpose::Scan),
+        self.cancel_ask();
+        let direct = match self.queued() {
+            Some(queued) => Some(queued),
+            None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any(Purpose::Initial)?),
+            None => self.doubtful(),
+        };
+        if direct.is_none() {
+            self.model.fantasise(&self.space, &self.config, &self.pending);
+            let best = self.model.observations.ranked(0).map_or(0.0, |best| self.model.standard.apply(best.value));
+            self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
+            self.asking.hyper = self.hyper();
+            let mut random = self.random(Purpose::Rows);
+            let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
+            // Table and descent share the L rows, so that an ask has a bound; the table keeps at least half.
+            let descent = usize::from(self.config.descent).min(L / 2);
+            let table = LookupTable::new(&self.space, L, descent, random.bits(), best);
+            self.asking.search = Search::new(&self.space, table, descent, &mut random);
         }
+        (self.asking.direct, self.asking.active) = (direct, true);
+        Ok(())
     }
 
-    /// The best candidate of table and descent. Pruning leaves out work, never the winner: the test compares both.
-    fn search(&self, prune: bool) -> Option<Scored<K>> {
-        let best = self.best().map_or(0.0, |best| self.standard.apply(best.cost));
-        let rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
-        let hyper = self.fit.hyper();
-        let mut random = self.random(Purpose::Rows);
-        let best = (0..INCUMBENTS).filter_map(|rank| self.observations.ranked(rank)).map(|o| o.combination);
-        // Table and descent share the L rows, so that an ask has a bound; the table keeps at least half.
-        let descent = usize::from(self.config.descent).min(L / 2);
-        let table = LookupTable::new(&self.space, L, descent, random.bits(), best);
-        let mut search = Search::new(&self.space, table, descent, &mut random);
-        while let Some(combination) = search.next(&self.space) {
+    /// Carries an ask on by at most so many candidates. The proposal once it is found, the same bits as in one go.
+    pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
+        if !self.asking.active {
+            return Err(AskError::NotBegun);
+        }
+        if self.asking.direct.is_none() && self.score_candidates(candidates, true) {
+            return Ok(None);
+        }
+        let (direct, best) = (self.asking.direct, self.asking.search.best());
+        self.cancel_ask();
+        let scored = match (direct, best) {
+            (Some(c), _) => self.unscored(c),
+            (None, Some(best)) => best,
+            (None, None) => self.unscored(self.any(Purpose::Scan)?),
+        };
+        let proposal = self.proposal(scored);
+        self.awaited(&proposal.combination);
+        Ok(Some(proposal))
+    }
+
+    /// Scores the next candidates of the search; whether there may be more. Pruning leaves out work, never the winner.
+    fn score_candidates(&mut self, candidates: u16, prune: bool) -> bool {
+        for _ in 0..candidates {
+            let Some(combination) = self.asking.search.next(&self.space) else { return false };
             if !self.is_open(&combination) {
                 continue;
             }
-            let bar = search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
-            if let Some(posterior) = self.posterior(&combination, &hyper, Some((&rule, bar))) {
-                search.report(Scored { combination, posterior, score: rule.score(posterior) });
+            let Asking { rule, hyper, .. } = &self.asking;
+            let bar = self.asking.search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
+            if let Some(posterior) = self.model.posterior(&self.space, &combination, hyper, Some((rule, bar))) {
+                let score = rule.score(posterior);
+                self.asking.search.report(Scored { combination, posterior, score });
             }
         }
-        search.best()
+        true
     }
 
-    /// Takes in a measured cost, of a combination asked for or not. A combination told before is averaged.
-    pub fn tell(&mut self, c: &Combination<K>, cost: f32) -> Result<(), TellError> {
-        if !cost.is_finite() {
+    /// Gives up an ask under way.
+    #[inline(never)]
+    fn cancel_ask(&mut self) {
+        if self.asking.active {
+            self.asking.active = false;
+            if self.asking.direct.is_none() {
+                self.model.forget_fantasies(&self.config);
+            }
+        }
+    }
+
+    /// Forgets that a combination was asked: it will not be told, and may be asked again. Whether it was awaited.
+    pub fn cancel(&mut self, c: &Combination<K>) -> bool {
+        self.cancel_ask();
+        let place = self.pending.iter().position(|own| own == c);
+        if let Some(place) = place {
+            list::remove(&mut self.pending, place);
+        }
+        place.is_some()
+    }
+
+    /// A combination is being measured: it leaves the queue and is awaited.
+    fn awaited(&mut self, c: &Combination<K>) {
+        if let Some(place) = self.queue.iter().position(|own| own == c) {
+            list::remove(&mut self.queue, place);
+        }
+        // There is room: no ask begins while there is none.
+        let _ = self.pending.push(*c);
+    }
+
+    /// Takes in a measured value, of a combination asked for or not. A combination told before is averaged.
+    pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
+        if !value.is_finite() {
             return Err(TellError::NonFinite);
         }
+        self.take_in(c, Some(self.config.goal.flip(value)))
+    }
+
+    /// Takes in that measuring a combination failed: it crashed, hung or was unsafe. It is never asked again, and the model
+    /// learns it as the worst value so far.
+    pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<(), TellError> {
+        self.take_in(c, None)
+    }
+
+    fn take_in(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
         if self.space.knobs().is_empty() || !self.space.contains(c) {
             return Err(TellError::Foreign);
         }
         if !self.space.is_feasible(c) {
             return Err(TellError::Infeasible);
         }
-        let known = self.observations.find(c);
-        match known {
-            Some(i) => self.observations.repeat(i, cost),
-            None => {
-                if !self.observations.push(c, cost, &self.geometry.locate(&self.space, c)) {
-                    return Err(TellError::Full);
-                }
-            }
+        let known = self.model.observations.find(c).is_some_and(|i| i < self.len());
+        if !known && self.model.observations.is_full() && self.config.when_full == WhenFull::Refuse {
+            return Err(TellError::Full);
         }
+        // Fantasies stand behind the observations and must go before one is added.
+        self.cancel_ask();
+        let observations = &mut self.model.observations;
+        let changed = match (observations.find(c), cost) {
+            (Some(i), Some(cost)) => {
+                observations.repeat(i, cost);
+                true
+            }
+            (Some(i), None) => {
+                observations.fail(i);
+                true
+            }
+            (None, cost) => {
+                let forgot = self.make_room();
+                let x = self.model.geometry.locate(&self.space, c);
+                self.model.observations.push(c, cost, &x);
+                forgot
+            }
+        };
+        self.cancel(c);
         self.tells = self.tells.wrapping_add(1);
-        self.learn(known.is_some());
+        self.model.learn(&self.space, &self.config, changed);
         Ok(())
     }
 
-    /// Brings the model up to date with the observations; `changed` if an old one is not what it was.
-    fn learn(&mut self, changed: bool) {
-        let n = self.len();
-        let mut y = [0.0; T];
-        let costs = self.observations.costs();
-        if self.config.standardise {
-            let cost = |rank| self.observations.ranked(rank).map_or(0.0, |o| o.cost);
-            self.standard = Standard::of(costs, cost(0), cost(n / 2));
+    /// Room for one more observation, by the user's policy; whether one was forgotten.
+    fn make_room(&mut self) -> bool {
+        let observations = &mut self.model.observations;
+        if !observations.is_full() {
+            return false;
         }
-        y.iter_mut().zip(costs).for_each(|(y, cost)| *y = self.standard.apply(*cost));
-        let Some(y) = y.get(..n) else { return };
-
-        let (gp, prior) = (&mut self.gp, &self.config.prior);
-        let known = Known { space: &self.space, geometry: &self.geometry, observations: &self.observations };
-        if n >= self.next_fit && self.config.refit > 0 {
-            self.next_fit = n + (n / usize::from(self.config.refit)).max(1);
-            self.fit.sweep(&self.config.fit, |hyper| {
-                gp.clear();
-                if known.extend(gp, hyper).is_err() {
-                    return f32::NEG_INFINITY;
-                }
-                gp.condition(y, prior);
-                gp.log_likelihood()
-            });
-        } else if changed {
-            gp.clear();
-        }
-        // A factor that broke down is built again with more noise, which makes any covariance factorisable.
-        while known.extend(gp, &self.fit.hyper()).is_err() && self.fit.add_noise() {
-            gp.clear();
-        }
-        gp.condition(y, prior);
+        let forgotten = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
+        observations.remove(forgotten);
+        self.model.forgot();
+        true
     }
 
-    /// Whether a combination may be asked: feasible and not measured.
+    /// Takes in one record of a log. Records in their order rebuild the tuner that they are the log of, bit for bit.
+    ///
+    /// ```
+    /// use trimtab::{Config, Event, Knob, Record, Space};
+    /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// let (mut first, mut second) = (Two::new(), Two::new());
+    /// for tuner in [&mut first, &mut second] {
+    ///     tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// }
+    /// for i in 0..6 {
+    ///     let c = first.ask()?.combination;
+    ///     let event = if i == 2 { Event::Failed } else { Event::Told(i as f32) };
+    ///     let record = Record::new(&c, event);       // written to flash here
+    ///     first.replay(&record)?;                    // does what tell or tell_failed does
+    ///     second.replay(&record)?;                   // after a power cut
+    /// }
+    /// assert_eq!(first.ask(), second.ask());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn replay(&mut self, record: &Record<K>) -> Result<(), Error> {
+        let c = record.combination(&self.space)?;
+        match record.event {
+            Event::Told(value) => self.tell(&c, value)?,
+            Event::Failed => self.tell_failed(&c)?,
+            Event::Enqueued => self.enqueue(&c)?,
+            Event::Asked => {
+                if self.pending.is_full() {
+                    return Err(AskError::TooManyPending { most: MOST_PENDING }.into());
+                }
+                self.cancel_ask();
+                self.awaited(&c);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a combination may be asked: feasible, without an outcome, and not being measured.
+    #[inline(never)]
     fn is_open(&self, c: &Combination<K>) -> bool {
-        self.observations.find(c).is_none() && self.space.is_feasible(c)
+        self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
+    }
+
+    /// The first of the queue that may still be asked.
+    fn queued(&self) -> Option<Combination<K>> {
+        self.queue.iter().find(|c| self.is_open(c)).copied()
+    }
+
+    /// The incumbent, if the user allows measuring it again and it is in doubt whether it is the best: the expected lead over the runner-up
+    /// is less than the uncertainty of the two. At most every second measurement is a repeat.
+    fn doubtful(&self) -> Option<Combination<K>> {
+        let repeated = (self.tells as usize).saturating_sub(self.len());
+        if self.config.remeasure <= 1 || 2 * repeated >= self.tells as usize {
+            return None;
+        }
+        let (Some(best), Some(second)) = self.by_posterior() else { return None };
+        let observed = self.model.observations.find(&best.combination).and_then(|i| self.model.observations.get(i))?;
+        let lead = second.posterior.mean - best.posterior.mean;
+        let doubt = lead * lead < best.posterior.variance + second.posterior.variance;
+        let allowed = observed.repeats < self.config.remeasure && !self.pending.contains(&best.combination);
+        (doubt && allowed).then_some(best.combination)
+    }
+
+    /// The two measured combinations with the smallest posterior means.
+    fn by_posterior(&self) -> (Option<Scored<K>>, Option<Scored<K>>) {
+        let measured = (0..self.len()).filter_map(|i| self.model.observations.get(i)).filter(|o| !o.is_failure());
+        let scored = measured.filter_map(|o| self.score_of(&o.combination));
+        scored.fold((None, None), |(best, second): (Option<Scored<K>>, Option<Scored<K>>), next| {
+            let below = |other: Option<Scored<K>>| other.is_none_or(|o| next.posterior.mean < o.posterior.mean);
+            match (below(best), below(second)) {
+                (true, _) => (Some(next), best),
+                (false, true) => (best, Some(next)),
+                (false, false) => (best, second),
+            }
+        })
     }
 
     /// A combination that may be asked, whatever the model thinks: drawn, or the next one in order after a draw.
-    fn any(&self, purpose: Purpose) -> Result<Proposal<K>, AskError> {
+    #[inline(never)]
+    fn any(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
         let mut random = self.random(purpose);
         let drawn = (0..DRAWS).map(|_| self.space.draw(&mut random)).find(|c| self.is_open(c));
         let last = self.space.last_index();
@@ -241,37 +468,42 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             let counted = core::iter::successors(Some(start), |c| Some(self.space.after(*c)));
             counted.take(tried as usize).find(|c| self.is_open(c))
         };
-        let Some(combination) = drawn.or_else(in_order) else {
-            return Err(if last < u64::from(SCAN) { AskError::Exhausted } else { AskError::NoneFound { tried } });
-        };
-        if self.is_empty() {
-            return Ok(Proposal { combination, mean: 0.0, std_dev: f32::INFINITY, score: 0.0 });
-        }
-        let unknown = Posterior { mean: 0.0, variance: 0.0 };
-        let posterior = self.posterior(&combination, &self.fit.hyper(), None).unwrap_or(unknown);
-        Ok(self.proposal(Scored { combination, posterior, score: 0.0 }))
+        let none = if last < u64::from(SCAN) { AskError::Exhausted } else { AskError::NoneFound { tried } };
+        drawn.or_else(in_order).ok_or(none)
     }
 
-    /// In the user's units.
-    fn proposal(&self, scored: Scored<K>) -> Proposal<K> {
-        let Posterior { mean, variance } = scored.posterior;
-        Proposal {
-            combination: scored.combination,
-            mean: self.standard.undo(mean),
-            std_dev: sqrt(variance) * self.standard.deviation(),
-            score: scored.score,
-        }
-    }
-
-    /// The model's opinion of a combination, in standardised units; none once its score cannot be below the bar.
+    /// A combination with the model's opinion, and no score.
     #[inline(never)]
-    fn posterior(&self, c: &Combination<K>, hyper: &Hyper, bar: Option<(&Rule, f32)>) -> Option<Posterior> {
-        let x = self.geometry.locate(&self.space, c);
-        let place = Place { combination: c, x: &x };
-        let known = Known { space: &self.space, geometry: &self.geometry, observations: &self.observations };
-        let own = hyper.variance(self.geometry.own_likeness(&self.space, place));
-        let needed = |mean| bar.map_or(0.0, |(rule, bar)| rule.needed_variance(mean, bar));
-        self.gp.posterior_above(own, |row| known.covariances(hyper, place, row), needed)
+    fn score_of(&self, c: &Combination<K>) -> Option<Scored<K>> {
+        let posterior = self.model.posterior(&self.space, c, &self.hyper(), None)?;
+        Some(Scored { combination: *c, posterior, score: 0.0 })
+    }
+
+    /// As above, and no opinion either before the first outcome.
+    fn unscored(&self, c: Combination<K>) -> Scored<K> {
+        let unknown = Posterior { mean: 0.0, variance: f32::INFINITY };
+        let known = if self.is_empty() { None } else { self.score_of(&c) };
+        known.unwrap_or(Scored { combination: c, posterior: unknown, score: 0.0 })
+    }
+
+    fn proposal(&self, scored: Scored<K>) -> Proposal<K> {
+        let Estimate { combination, mean, std_dev } = self.estimate(scored);
+        Proposal { combination, mean, std_dev, score: scored.score }
+    }
+
+    /// In the user's units and sign.
+    fn estimate(&self, scored: Scored<K>) -> Estimate<K> {
+        let Posterior { mean, variance } = scored.posterior;
+        Estimate {
+            combination: scored.combination,
+            mean: self.config.goal.flip(self.model.standard.undo(mean)),
+            std_dev: sqrt(variance) * self.model.standard.deviation(),
+        }
+    }
+
+    /// In the user's sign.
+    fn shown(&self, observation: Observation<K>) -> Observation<K> {
+        Observation { value: self.config.goal.flip(observation.value), ..observation }
     }
 
     /// ln N.
@@ -280,7 +512,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     fn random(&self, purpose: Purpose) -> Random {
-        Random::new(self.seed, (purpose as u64) << 32 | u64::from(self.tells))
+        let awaited = self.pending.len() as u64;
+        Random::new(self.seed, (purpose as u64) << 48 | awaited << 32 | u64::from(self.tells))
     }
 }
 
@@ -289,35 +522,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// What is known of the combinations measured so far: what the surrogate is built from.
-struct Known<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
-    space: &'a Space<K>,
-    geometry: &'a Geometry<K, M, D>,
-    observations: &'a Observations<K, D, T>,
-}
-
-impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K, M, D, T> {
-    /// Writes the prior covariances of a combination with as many observations as `row` has room for.
-    #[inline(never)]
-    fn covariances(&self, hyper: &Hyper, place: Place<'_, K, D>, row: &mut [f32]) {
-        for (k, other) in row.iter_mut().zip(self.observations.places()) {
-            *k = hyper.covariance(self.geometry.likeness(self.space, place, other));
-        }
-    }
-
-    /// Factorises on until the process has all observations. Noise joins on the diagonal; a mean of n measurements has an nth of it.
-    #[inline(never)]
-    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, hyper: &Hyper) -> Result<(), CholeskyError> {
-        gp.extend(self.observations.len(), |i, row| {
-            let Some(place) = self.observations.places().nth(i) else { return };
-            self.covariances(hyper, place, row);
-            if let Some(own) = row.last_mut() {
-                *own += hyper.noise / self.observations.repeats(i);
-            }
-        })
     }
 }
 
@@ -339,7 +543,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K
 ///     let cost = f32::from(*mux) + (f32::from(*wait) - 5.0).abs() + f32::from(*mode);
 ///     tuner.tell(&proposal.combination, cost)?;
 /// }
-/// assert_eq!(tuner.best().map(|best| best.cost), Some(0.0));
+/// assert_eq!(tuner.best_observed().map(|best| best.value), Some(0.0));
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[macro_export]
@@ -390,7 +594,13 @@ mod tests {
             tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
             for t in 0..40 {
                 if t >= 4 {
-                    assert_eq!(tuner.search(true), tuner.search(false), "seed {seed}, t = {t}");
+                    let search = |prune: bool| {
+                        let mut tuner = tuner.clone();
+                        tuner.ask_begin().unwrap();
+                        while tuner.score_candidates(50, prune) {}
+                        tuner.asking.search.best()
+                    };
+                    assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
                 }
                 let c = tuner.ask().unwrap().combination;
                 let cost = |(i, l): (usize, &u8)| (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32);

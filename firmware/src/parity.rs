@@ -119,8 +119,8 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
     if tuner.ask() == Err(AskError::Exhausted) {
         emit(format_args!("{run} exhausted"));
     }
-    if let Some(best) = tuner.best() {
-        emit(format_args!("{run} best {} {}", Levels(&best.combination), Bits(best.cost)));
+    if let Some(best) = tuner.best_observed() {
+        emit(format_args!("{run} best {} {}", Levels(&best.combination), Bits(best.value)));
     }
     Ok(())
 }

@@ -70,9 +70,10 @@ fn a_full_store_refuses_and_changes_nothing() {
         let c = tuner.ask().expect("a proposal").combination;
         tuner.tell(&c, f32::from(c.level(0))).expect("room for four");
     }
-    let before = state(&tuner);
     let c = tuner.ask().expect("asking goes on").combination;
+    let before = state(&tuner);
     assert_eq!(tuner.tell(&c, 1.0), Err(TellError::Full));
+    assert_eq!(tuner.tell_failed(&c), Err(TellError::Full));
     assert_eq!(state(&tuner), before);
 }
 
@@ -81,7 +82,7 @@ fn an_uninitialised_tuner_says_so() {
     let mut tuner = Small::new();
     assert_eq!(tuner.ask(), Err(AskError::Uninitialised));
     assert_eq!(tuner.tell(&space().combination(&[1, 1]).expect("valid"), 1.0), Err(TellError::Foreign));
-    assert!(tuner.best().is_none() && tuner.is_empty());
+    assert!(tuner.best_observed().is_none() && tuner.is_empty());
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn the_fit_reaches_the_best_likelihood_of_scikit_learn() {
         let mut fit = Fit::new(&search, (squares.iter().sum::<f32>() / squares.len() as f32).sqrt());
         let mut reached = f64::NEG_INFINITY;
         for _ in 0..12 {
-            fit.sweep(&search, |hyper| {
+            fit.sweep(&search, false, |hyper| {
                 reached = f64::from(process(hyper, 1.0, &x, &y, &Prior::MAXIMUM_LIKELIHOOD).log_likelihood());
                 reached as f32
             });

@@ -97,7 +97,7 @@ fn asked_once_feasible_and_to_the_end() {
         assert_eq!(proposals.len(), feasible.min(48), "seed {seed}: {space:?}");
         assert_eq!(end, (feasible < 48).then_some(AskError::Exhausted));
         let best = proposals.iter().map(|p| cost(&p.combination)).min_by(f32::total_cmp);
-        assert_eq!(tuner.best().map(|b| b.cost), best);
+        assert_eq!(tuner.best_observed().map(|b| b.value), best);
     }
 }
 
@@ -122,7 +122,7 @@ fn a_tuner_of_one_observation_works() {
     assert_ne!(first, second);
     assert_eq!(tuner.tell(&second, 0.0), Err(trimtab::TellError::Full));
     assert_eq!(tuner.tell(&first, 3.0), Ok(()), "a repeat needs no room");
-    assert_eq!(tuner.best().map(|b| (b.cost, b.repeats)), Some((2.0, 2)));
+    assert_eq!(tuner.best_observed().map(|b| (b.value, b.repeats)), Some((2.0, 2)));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_measurements_rebuild_the_tuner() {
         run(&mut first, 20);
         let mut second = tuner(&space, config, seed);
         for o in first.observations() {
-            second.tell(&o.combination, o.cost).expect("taken once, taken again");
+            second.tell(&o.combination, o.value).expect("taken once, taken again");
         }
         assert_eq!(first.ask(), second.ask());
         assert_eq!(first.ask(), second.ask());
@@ -162,13 +162,13 @@ fn repeats_are_averaged_and_the_average_is_believed() {
     let mut tuner = tuner(&space, Config::default(), 5);
     run(&mut tuner, 10);
     let known = tuner.observations().nth(4).expect("ten observations");
-    for cost in [known.cost + 3.0, known.cost - 3.0] {
+    for cost in [known.value + 3.0, known.value - 3.0] {
         tuner.tell(&known.combination, cost).expect("a repeat is taken");
     }
     let again = tuner.observations().nth(4).expect("still there");
     assert_eq!(tuner.len(), 10);
     assert_eq!(again.repeats, 3);
-    assert!((again.cost - known.cost).abs() < 1e-5);
+    assert!((again.value - known.value).abs() < 1e-5);
     assert!(tuner.ask().is_ok_and(|p| tuner.observations().all(|o| o.combination != p.combination)));
 }
 

@@ -61,7 +61,9 @@ fn tune() -> Result<bool, Error> {
         );
     }
 
-    let (Some(found), Some(optimum)) = (tuner.best(), network.optimum(tuner.space())) else { return Ok(false) };
+    let (Some(found), Some(optimum)) = (tuner.best_observed(), network.optimum(tuner.space())) else {
+        return Ok(false);
+    };
     let (found, optimum) = (network.swr(&found.combination), network.swr(&optimum));
     let states = tuner.space().cardinality() as u32;
     info!("best found: SWR {=f32} after {=usize} measurements of {=u32} states", rounded(found), BUDGET, states);

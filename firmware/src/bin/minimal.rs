@@ -26,5 +26,5 @@ fn tune() -> Result<bool, Error> {
         let c = tuner.ask()?.combination;
         tuner.tell(&c, cost(&c))?;
     }
-    Ok(tuner.best().is_some_and(|best| best.cost < first))
+    Ok(tuner.best_observed().is_some_and(|best| best.value < first))
 }

@@ -1,0 +1,209 @@
+//! The surrogate with all that it learned: observations, standardised costs, fitted hyper-parameters, the process.
+//!
+//! Algorithm 1, line 4: estimate a surrogate from what was observed.
+//!
+//! **Choices.** A failed combination is given the worst cost measured so far, after winsorising: the model learns to stay away without one
+//! failure hiding what the others say. While all have failed, all costs are equal and only the uncertainty decides.
+//! Combinations that are being measured are fantasised: they enter the process with the cost that it expects, which leaves
+//! its mean as it is and takes the uncertainty about them away. Hyper-parameters are fitted when the observations have grown by a
+//! share; in between an observation is one more row of the factor. A known noise is a share of the signal as fitted last.
+//!
+//! **Cost.** `learn`: O(t²), O(t³) when it fits or an old observation changed. A posterior: O(t²).
+
+use crate::acquisition::Rule;
+use crate::cholesky::CholeskyError;
+use crate::config::{Config, Noise};
+use crate::costs::Standard;
+use crate::error::InitError;
+use crate::fit::Fit;
+use crate::gp::{Gp, Posterior};
+use crate::kernel::Hyper;
+use crate::likeness::{Geometry, Place};
+use crate::math::sqrt;
+use crate::observations::Observations;
+use crate::space::{Combination, Space};
+
+/// Observations that a fit needs to say anything.
+const LEAST_FIT: usize = 3;
+
+/// The surrogate of at most T observations.
+#[derive(Clone, Debug)]
+pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> {
+    pub(crate) geometry: Geometry<K, M, D>,
+    pub(crate) observations: Observations<K, D, T>,
+    pub(crate) standard: Standard,
+    pub(crate) gp: Gp<T, P>,
+    pub(crate) fit: Fit,
+    next_fit: usize,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            geometry: Geometry::empty(),
+            observations: Observations::new(),
+            standard: Standard::ZERO,
+            gp: Gp::new(),
+            fit: Fit::ZERO,
+            next_fit: 0,
+        }
+    }
+
+    /// Made ready for a space, with nothing observed. On an error it is as it was.
+    pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
+        self.geometry.init(space, config, seed)?;
+        self.fit = Fit::new(&config.fit, sqrt(self.geometry.typical_square()));
+        self.observations.clear();
+        self.gp.clear();
+        (self.standard, self.next_fit) = (Standard::NONE, LEAST_FIT);
+        Ok(())
+    }
+
+    /// Brings the process up to date with the observations; `changed` if an old one is not what it was.
+    pub(crate) fn learn(&mut self, space: &Space<K>, config: &Config, changed: bool) {
+        let n = self.observations.len();
+        if config.standardise {
+            let cost = |rank| self.observations.ranked(rank).map_or(0.0, |o| o.value);
+            let median = cost(self.observations.measured() / 2);
+            self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
+        }
+        let buffer = self.standardised();
+        let Some(y) = buffer.get(..n) else { return };
+
+        if changed {
+            self.gp.clear();
+        }
+        if n >= self.next_fit && config.refit > 0 {
+            self.next_fit = n + (n / usize::from(config.refit)).max(1);
+            self.set_known_noise(config);
+            let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+            let gp = &mut self.gp;
+            self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
+                gp.clear();
+                if known.extend(gp, hyper, n).is_err() {
+                    return f32::NEG_INFINITY;
+                }
+                gp.condition(y, &config.prior);
+                gp.log_likelihood()
+            });
+        }
+        self.complete(space, n);
+        self.gp.condition(y, &config.prior);
+    }
+
+    /// After some observations were forgotten, fits must not wait until there are more than before.
+    pub(crate) fn forgot(&mut self) {
+        self.next_fit = self.next_fit.min(self.observations.len() + 1);
+    }
+
+    /// A known noise in standardised units, as a share of the signal variance that was fitted last.
+    fn set_known_noise(&mut self, config: &Config) {
+        if let Noise::Given(std_dev) = config.noise {
+            let standardised = std_dev / self.standard.deviation();
+            let signal = if self.gp.signal() > 0.0 { self.gp.signal() } else { 1.0 };
+            self.fit.set_noise(standardised * standardised / signal);
+        }
+    }
+
+    /// Adds combinations that are being measured to the process, as far as there is room.
+    pub(crate) fn fantasise(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
+        if pending.is_empty() {
+            return;
+        }
+        let n = self.observations.len();
+        let mut y = self.standardised();
+        for (y, c) in y.iter_mut().skip(n).zip(pending) {
+            *y = self.posterior(space, c, &self.fit.hyper(), None).map_or(0.0, |posterior| posterior.mean);
+            let x = self.geometry.locate(space, c);
+            if !self.observations.fantasise(c, &x) {
+                break;
+            }
+        }
+        let all = self.observations.places().count();
+        self.complete(space, all);
+        if let Some(y) = y.get(..all) {
+            self.gp.condition(y, &config.prior);
+        }
+    }
+
+    /// Takes what is being measured out of the process again.
+    #[inline(never)]
+    pub(crate) fn forget_fantasies(&mut self, config: &Config) {
+        let n = self.observations.len();
+        if self.gp.len() == n {
+            return;
+        }
+        self.observations.forget_fantasies();
+        self.gp.truncate(n);
+        if let Some(y) = self.standardised().get(..n) {
+            self.gp.condition(y, &config.prior);
+        }
+    }
+
+    /// Standardised costs, the worst one for a failure.
+    #[inline(never)]
+    fn standardised(&self) -> [f32; T] {
+        let worst = self.observations.measured().checked_sub(1).and_then(|rank| self.observations.ranked(rank));
+        let worst = worst.map_or(0.0, |o| self.standard.apply(o.value));
+        let mut y = [0.0; T];
+        for (y, cost) in y.iter_mut().zip(self.observations.costs()) {
+            *y = cost.map_or(worst, |cost| self.standard.apply(cost));
+        }
+        y
+    }
+
+    /// Factorises on to n places. A factor that breaks down is built again with more noise, which makes any covariance factorisable.
+    #[inline(never)]
+    fn complete(&mut self, space: &Space<K>, n: usize) {
+        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+        while known.extend(&mut self.gp, &self.fit.hyper(), n).is_err() && self.fit.add_noise() {
+            self.gp.clear();
+        }
+    }
+
+    /// The model's opinion of a combination, in standardised units; none once its score cannot be below the bar.
+    #[inline(never)]
+    pub(crate) fn posterior(
+        &self,
+        space: &Space<K>,
+        c: &Combination<K>,
+        hyper: &Hyper,
+        bar: Option<(&Rule, f32)>,
+    ) -> Option<Posterior> {
+        let x = self.geometry.locate(space, c);
+        let place = Place { combination: c, x: &x };
+        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+        let own = hyper.variance(self.geometry.own_likeness(space, place));
+        let needed = |mean| bar.map_or(0.0, |(rule, bar)| rule.needed_variance(mean, bar));
+        self.gp.posterior_above(own, |row| known.covariances(hyper, place, row), needed)
+    }
+}
+
+/// What the process is built from.
+struct Known<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
+    space: &'a Space<K>,
+    geometry: &'a Geometry<K, M, D>,
+    observations: &'a Observations<K, D, T>,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K, M, D, T> {
+    /// Writes the prior covariances of a combination with as many places as `row` has room for.
+    #[inline(never)]
+    fn covariances(&self, hyper: &Hyper, place: Place<'_, K, D>, row: &mut [f32]) {
+        for (k, other) in row.iter_mut().zip(self.observations.places()) {
+            *k = hyper.covariance(self.geometry.likeness(self.space, place, other));
+        }
+    }
+
+    /// Factorises on until the process has n places. Noise joins on the diagonal; a mean of n measurements has an nth of it.
+    #[inline(never)]
+    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, hyper: &Hyper, n: usize) -> Result<(), CholeskyError> {
+        gp.extend(n, |i, row| {
+            let Some(place) = self.observations.places().nth(i) else { return };
+            self.covariances(hyper, place, row);
+            if let Some(own) = row.last_mut() {
+                *own += hyper.noise / self.observations.repeats(i);
+            }
+        })
+    }
+}
