@@ -13,6 +13,8 @@
 //! **Choices.** The theorem leaves the constant of β_t open: `scale` is it. EI is compared by its logarithm, which still orders candidates where
 //! EI itself is zero in f32; below u = −6 its asymptotic series is used, because u·Φ + φ cancels there.
 //!
+//! Slopes, for a continuous search, are those of the score as it is computed: below the least variance the score no longer depends on it.
+//!
 //! **Cost.** UCB: one root. EI: an exponential, an error function and a logarithm more.
 
 use crate::gp::Posterior;
@@ -108,6 +110,41 @@ impl Rule {
     }
 }
 
+/// How the score changes with the posterior.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Slopes {
+    /// With the mean.
+    pub mean: f32,
+    /// With the variance.
+    pub variance: f32,
+}
+
+impl Rule {
+    /// The derivatives of the score with respect to the mean and to the variance.
+    ///
+    /// UCB: 1 and −β/2σ. −ln EI: Φ/(σE) and −φ/(2σ²E), E = u·Φ + φ.
+    ///
+    /// ```
+    /// use trimtab::{acquisition::{Rule, Slopes}, gp::Posterior};
+    /// let slopes = Rule::Ucb { beta: 2.0 }.slopes(Posterior { mean: 0.0, variance: 4.0 });
+    /// assert_eq!(slopes, Slopes { mean: 1.0, variance: -0.5 });
+    /// ```
+    pub fn slopes(&self, posterior: Posterior) -> Slopes {
+        let sigma = sqrt(posterior.variance.max(LEAST_VARIANCE));
+        // Of the score with respect to μ and to σ.
+        let (mean, deviation) = match self {
+            Self::Ucb { beta } => (1.0, -beta),
+            Self::ExpectedImprovement { best } => {
+                let (below, density) = improvement_shares((best - posterior.mean) / sigma);
+                (below / sigma, -density / sigma)
+            }
+        };
+        let varies = posterior.variance > LEAST_VARIANCE;
+        Slopes { mean, variance: if varies { deviation / (2.0 * sigma) } else { 0.0 } }
+    }
+}
+
 /// How much better than the best score a bound must be before it is trusted: far above the rounding of a mean.
 const MARGIN: f32 = 1e-3;
 
@@ -133,16 +170,38 @@ impl Rule {
     }
 }
 
+/// φ(u) and Φ(u).
+fn density_and_below(u: f32) -> (f32, f32) {
+    let below = 0.5 * erfc(-u * core::f32::consts::FRAC_1_SQRT_2);
+    (short_exp(-0.5 * u * u - LN_SQRT_2_PI), below)
+}
+
+/// ln √2π.
+const LN_SQRT_2_PI: f32 = 0.918_938_5;
+/// Below this u·Φ + φ cancels.
+const ASYMPTOTIC: f32 = -6.0;
+
 /// ln(u·Φ(u) + φ(u)).
 fn log_improvement(u: f32) -> f32 {
-    const LN_SQRT_2_PI: f32 = 0.918_938_5;
-    if u > -6.0 {
-        let density = short_exp(-0.5 * u * u - LN_SQRT_2_PI);
-        let below = 0.5 * erfc(-u * core::f32::consts::FRAC_1_SQRT_2);
+    if u > ASYMPTOTIC {
+        let (density, below) = density_and_below(u);
         ln((u * below + density).max(f32::MIN_POSITIVE))
     } else {
         let w = 1.0 / (u * u);
         ln(1.0 - 3.0 * w * (1.0 - 5.0 * w)) - 0.5 * u * u - LN_SQRT_2_PI - 2.0 * ln(-u)
+    }
+}
+
+/// Φ/(u·Φ + φ), which is the derivative of [`log_improvement`], and φ/(u·Φ + φ), which is 1 less u times it.
+fn improvement_shares(u: f32) -> (f32, f32) {
+    if u > ASYMPTOTIC {
+        let (density, below) = density_and_below(u);
+        let whole = (u * below + density).max(f32::MIN_POSITIVE);
+        (below / whole, density / whole)
+    } else {
+        let w = 1.0 / (u * u);
+        let slope = (6.0 * w * (1.0 - 10.0 * w) / (1.0 - 3.0 * w * (1.0 - 5.0 * w)) - 2.0) / u - u;
+        (slope, 1.0 - u * slope)
     }
 }
 
@@ -167,6 +226,43 @@ mod tests {
             last = value;
         }
         assert!((log_improvement(-5.999) - log_improvement(-6.001)).abs() < 0.03);
+    }
+
+    /// In f64, from the definition where it does not cancel: above −6.
+    #[test]
+    fn slopes_are_the_derivatives_of_the_score() {
+        let exact = |best: f64, mean: f64, variance: f64| {
+            let (sigma, u) = (variance.sqrt(), (best - mean) / variance.sqrt());
+            let below = 0.5 * libm::erfc(-u / 2.0f64.sqrt());
+            let density = (-0.5 * u * u).exp() / (2.0 * core::f64::consts::PI).sqrt();
+            -(sigma * (u * below + density)).ln()
+        };
+        for i in -59..40 {
+            for variance in [0.01, 0.7, 3.0] {
+                let mean = -0.1 * f64::from(i) * f64::sqrt(variance);
+                let own = Rule::ExpectedImprovement { best: 0.0 }
+                    .slopes(Posterior { mean: mean as f32, variance: variance as f32 });
+                let by_mean = (exact(0.0, mean + 1e-6, variance) - exact(0.0, mean - 1e-6, variance)) / 2e-6;
+                let step = 1e-5 * variance;
+                let by_variance =
+                    (exact(0.0, mean, variance + step) - exact(0.0, mean, variance - step)) / (2.0 * step);
+                // erfc is exact to 4e-6; u·Φ + φ cancels to a fiftieth at −6.
+                let close = |own: f32, exact: f64| (f64::from(own) - exact).abs() < 5e-4 * exact.abs();
+                assert!(
+                    close(own.mean, by_mean) && close(own.variance, by_variance),
+                    "{i} {variance} {own:?} {by_mean} {by_variance}"
+                );
+            }
+        }
+        // The series below −6 joins on, and is the derivative of the score's own series.
+        let slopes = |u: f32| Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior { mean: -u, variance: 1.0 });
+        let (above, below) = (slopes(-5.999), slopes(-6.001));
+        assert!((above.mean - below.mean).abs() < 0.01 * above.mean);
+        assert!((above.variance - below.variance).abs() < 0.01 * above.variance.abs());
+        let difference = (log_improvement(-19.75) - log_improvement(-20.25)) / 0.5;
+        assert!((slopes(-20.0).mean - difference).abs() < 1e-3 * difference);
+        // A variance of rounding error changes nothing.
+        assert_eq!(Rule::Ucb { beta: 2.0 }.slopes(Posterior { mean: 0.0, variance: 0.0 }).variance, 0.0);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl<const P: usize> Cholesky<P> {
         }
         write(row);
         let Some((diagonal, left)) = row.split_last_mut() else { return Err(CholeskyError::Full) };
-        forward(above, left, |_| true);
+        forward(above, 0, left, |_, _| true);
         let pivot = *diagonal - dot(left, left);
         // The negation also catches a pivot that is not a number.
         if !(pivot > 0.0 && pivot.is_finite()) {
@@ -94,12 +94,14 @@ impl<const P: usize> Cholesky<P> {
 
     /// Solves L·x = b in place.
     pub fn solve_lower(&self, b: &mut [f32]) {
-        forward(self.rows(), b, |_| true);
+        self.solve_lower_from(0, b, |_, _| true);
     }
 
-    /// Solves L·x = b in place, shows each element of x when it is known, and stops where `go_on` is false. Whether it came to the end.
-    pub fn solve_lower_while(&self, b: &mut [f32], go_on: impl FnMut(f32) -> bool) -> bool {
-        forward(self.rows(), b, go_on)
+    /// Solves L·x = b in place where the first `solved` elements are x already. Shows the place and value of each further one when it is
+    /// known, and stops where `go_on` is false. Whether it came to the end.
+    pub fn solve_lower_from(&self, solved: usize, b: &mut [f32], go_on: impl FnMut(usize, f32) -> bool) -> bool {
+        let rows = self.factor.rows_from(solved).take(self.len.saturating_sub(solved));
+        forward(rows, solved, b, go_on)
     }
 
     /// Solves Lᵀ·x = b in place.
@@ -128,13 +130,18 @@ impl<const P: usize> Cholesky<P> {
     }
 }
 
-/// Forward substitution: x with L·x = b, in place, for as many rows as b has elements, or until `go_on` is false.
-fn forward<'a>(rows: impl Iterator<Item = &'a [f32]>, b: &mut [f32], mut go_on: impl FnMut(f32) -> bool) -> bool {
-    for (i, row) in rows.enumerate() {
+/// Forward substitution: x with L·x = b, in place, from the given rows on, for as many as b has elements, or until `go_on` is false.
+fn forward<'a>(
+    rows: impl Iterator<Item = &'a [f32]>,
+    first: usize,
+    b: &mut [f32],
+    mut go_on: impl FnMut(usize, f32) -> bool,
+) -> bool {
+    for (i, row) in (first..).zip(rows) {
         let Some((diagonal, row)) = row.split_last() else { break };
         let Some((solved, [x, ..])) = b.split_at_mut_checked(i) else { break };
         *x = (*x - dot(row, solved)) / *diagonal;
-        if !go_on(*x) {
+        if !go_on(i, *x) {
             return false;
         }
     }

@@ -13,12 +13,15 @@
 //! [`Distribution::Uniform01`]. That is not centred: distances then follow the difference in the *number of ones*, Lemma 1 does not hold,
 //! and optima near all-ones are favoured. [`Distribution::Centred`] has mean 0 and variance 1/d, for which the lemma holds; `Signs` is
 //! its twin of two values. `Identity` projects nothing: the best where m dimensions can be afforded.
+//! The paper's x is R·b with b = z + ½ on bits: ours plus the constant [`offset`](RandomMap::offset), which no distance sees.
 //!
 //! **Cost.** D × M numbers; d·m multiplications an embedding; none of either for `Identity`.
 
+use crate::encoding::Encoder;
 use crate::math::{dot, sqrt};
 use crate::matrix::Matrix;
 use crate::random::Random;
+use crate::space::Space;
 
 /// What the entries of R are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +58,25 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
         Self { matrix: Matrix::new() }
     }
 
+    /// A matrix of one's own.
+    ///
+    /// ```
+    /// let map = trimtab::embedding::RandomMap::from_rows(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    /// assert_eq!(map.matrix().row(1), [4.0, 5.0, 6.0]);
+    /// ```
+    pub fn from_rows(rows: &[[f32; M]; D]) -> Self {
+        let mut map = Self::new();
+        rows.iter().enumerate().for_each(|(i, row)| {
+            map.matrix.row_mut(i).iter_mut().zip(row).for_each(|(own, r)| *own = *r);
+        });
+        map
+    }
+
+    /// R; columns past m are 0.
+    pub fn matrix(&self) -> &Matrix<D, M> {
+        &self.matrix
+    }
+
     /// Draws R for m features from this seed. `Identity` needs no matrix and draws nothing.
     pub fn draw(&mut self, distribution: Distribution, m: usize, seed: u64) {
         let mut random = Random::new(seed, 0);
@@ -85,5 +107,68 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     /// Mean squared length of a column: how much the map stretches squared distances, on average.
     pub fn stretch(&self, m: usize) -> f32 {
         self.matrix.rows().fold(0.0, |sum, row| sum + dot(row, row)) / m.max(1) as f32
+    }
+
+    /// What the paper's x has more than ours: R·½ over the bits. A paper's box \[0, 1\]^d is this much less in our coordinates.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, embedding::RandomMap, encoding::{Encoder, Encoding}};
+    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
+    /// let map = RandomMap::from_rows(&[[3.0, -1.0]]);
+    /// assert_eq!(map.offset(&Encoder::new(&space, Encoding::PerKnob)), [1.0]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn offset<const K: usize>(&self, encoder: &Encoder<K>) -> [f32; D] {
+        let (mut offset, mut x) = ([0.0; M], [0.0; D]);
+        encoder.offset(&mut offset);
+        self.embed(&offset, &mut x);
+        x
+    }
+
+    /// The least and the largest value of each dimension of x = R·z over all combinations, feasible or not: the smallest box around the
+    /// paper's polytope. Exact to rounding, also where `Compact` has bit patterns that are no combination.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, embedding::RandomMap, encoding::{Encoder, Encoding}};
+    /// // z is (−½, −½), (½, −½) or (−½, ½), never (½, ½).
+    /// let space = Space::<1>::new(&[Knob::nominal(3)])?;
+    /// let map = RandomMap::from_rows(&[[3.0, 1.0]]);
+    /// assert_eq!(map.bounding_box(&space, &Encoder::new(&space, Encoding::Compact)), [(-2.0, 1.0)]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn bounding_box<const K: usize>(&self, space: &Space<K>, encoder: &Encoder<K>) -> [(f32, f32); D] {
+        let mut bounds = [(0.0, 0.0); D];
+        bounds.iter_mut().zip(self.matrix.rows()).for_each(|(bounds, row)| *bounds = encoder.extent(space, row));
+        bounds
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::encoding::Encoding;
+    use crate::knob::Knob;
+
+    #[test]
+    fn every_embedding_is_in_the_box_and_every_face_is_touched() {
+        let knobs = [Knob::nominal(3), Knob::ranked(5), Knob::nominal(2), Knob::nominal(7)];
+        let space = Space::<4>::new(&knobs).unwrap();
+        for encoding in [Encoding::Compact, Encoding::PerKnob] {
+            let encoder = Encoder::new(&space, encoding);
+            let mut map = RandomMap::<6, 16>::new();
+            map.draw(Distribution::Centred, encoder.features(), 4);
+            let mut seen = [(f32::INFINITY, f32::NEG_INFINITY); 6];
+            for index in 0..=space.last_index() {
+                let (mut z, mut x) = ([0.0; 16], [0.0; 6]);
+                encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                map.embed(&z, &mut x);
+                seen.iter_mut().zip(x).for_each(|(seen, x)| *seen = (seen.0.min(x), seen.1.max(x)));
+            }
+            for (own, seen) in map.bounding_box(&space, &encoder).iter().zip(seen) {
+                // Sums of 13 products below 1, in another order: a few roundings of 1e-7.
+                assert!((own.0 - seen.0).abs() < 2e-6 && (own.1 - seen.1).abs() < 2e-6, "{own:?} {seen:?}");
+            }
+        }
     }
 }

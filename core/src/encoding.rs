@@ -206,6 +206,11 @@ impl<const K: usize> Encoder<K> {
         encoder
     }
 
+    /// Which encoding this is.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// m, the number of features.
     pub fn features(&self) -> usize {
         self.features
@@ -306,6 +311,56 @@ impl<const K: usize> Encoder<K> {
         })
     }
 
+    /// Writes what the paper's b has more than z: ½ for a bit, 0 for features that the paper does not know.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(4)])?;
+    /// let mut offset = [0.0; 3];
+    /// Encoder::new(&space, Encoding::PerKnob).offset(&mut offset);
+    /// assert_eq!(offset, [0.5, 0.0, 0.0]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn offset(&self, offset: &mut [f32]) {
+        if self.encoding == Encoding::Compact {
+            return offset.iter_mut().take(self.features).for_each(|offset| *offset = 0.5);
+        }
+        let mut rest = offset;
+        for block in &self.blocks {
+            let Some((own, tail)) = core::mem::take(&mut rest).split_at_mut_checked(block.features()) else { return };
+            own.fill(if *block == Block::Bit { 0.5 } else { 0.0 });
+            rest = tail;
+        }
+    }
+
+    /// The least and the largest r·z over all combinations, feasible or not, to rounding.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).extent(&space, &[3.0, -1.0]), (-2.0, 2.0));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn extent(&self, space: &Space<K>, r: &[f32]) -> (f32, f32) {
+        if self.encoding == Encoding::Compact {
+            let most = |sign: f32| most_of_bits(r.iter().take(self.features).map(|r| sign * r), space.last_index());
+            return (-most(-1.0), most(1.0));
+        }
+        let (mut extent, mut rest) = ((0.0, 0.0), r);
+        for (block, knob) in self.blocks.iter().zip(space.knobs()) {
+            let Some((r, tail)) = rest.split_at_checked(block.features()) else { break };
+            rest = tail;
+            let products = (0..knob.levels()).map(|level| {
+                let mut own = [0.0; crate::knob::MOST_LEVELS];
+                block.write(knob, level as Level, own.get_mut(..r.len()).unwrap_or_default());
+                dot(r, &own)
+            });
+            let own = products.map(|p| (p, p)).reduce(|own, p| (own.0.min(p.0), own.1.max(p.1)));
+            extent = own.map_or(extent, |own| (extent.0 + own.0, extent.1 + own.1));
+        }
+        extent
+    }
+
     /// The combination with these features; for a knob whose features are no level's, the nearest level, the first of equals.
     /// None if the bits of `Compact` are past the last combination.
     pub fn decode(&self, space: &Space<K>, z: &[f32]) -> Option<Combination<K>> {
@@ -329,6 +384,17 @@ impl<const K: usize> Encoder<K> {
         }
         Some(c)
     }
+}
+
+/// The largest r·z over the bits of the numbers 0 to `last`, lowest bit first. Of the bits so far, `free` is the largest over all
+/// patterns and `bound` over those not above the same bits of `last`: with a 0 where `last` has a 1, the lower bits are free.
+fn most_of_bits(r: impl Iterator<Item = f32>, last: u64) -> f32 {
+    let bits = r.zip((0..u64::BITS).map(|bit| last >> bit & 1 == 1));
+    let (_, bound) = bits.fold((0.0f32, 0.0f32), |(free, bound), (r, one)| {
+        let half = 0.5 * r;
+        (free + half.abs(), if one { (bound + half).max(free - half) } else { bound - half })
+    });
+    bound
 }
 
 /// 1/√2: two one-hot vectors of this height are at squared distance 1.
@@ -426,6 +492,26 @@ mod tests {
                         assert!(close(encoder.graded_product(&space, &a, &b), dot(&ga, &gb)));
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_extent_is_that_of_all_combinations() {
+        let mut random = crate::random::Random::new(3, 0);
+        for space in spaces() {
+            for encoding in [Encoding::Compact, Encoding::PerKnob] {
+                let encoder = Encoder::new(&space, encoding);
+                let r: [f32; 32] = core::array::from_fn(|_| random.uniform() - 0.5);
+                let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+                for index in 0..=space.last_index() {
+                    let mut z = [0.0; 32];
+                    encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                    let product = dot(&z, &r);
+                    (least, most) = (least.min(product), most.max(product));
+                }
+                let own = encoder.extent(&space, &r);
+                assert!(close(own.0, least) && close(own.1, most), "{space:?} {encoding:?} {own:?} {least} {most}");
             }
         }
     }

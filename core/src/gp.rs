@@ -19,7 +19,7 @@
 //! pseudo-observations at 1, so that two or three costs do not decide it. Everything is computed from whitened vectors
 //! (L⁻¹ times something), so a posterior needs one forward substitution and no inverse. The weights give the mean before that
 //! substitution; as it goes on the variance only falls, so a candidate that cannot win any more is dropped on the way.
-//! The process knows nothing of combinations: callers hand it covariances.
+//! The process knows nothing of combinations: callers hand it covariances, and get slopes with respect to these.
 //!
 //! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 a posterior; one triangle and four vectors.
 
@@ -167,22 +167,93 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         write: impl FnOnce(&mut [f32]),
         needed: impl FnOnce(f32) -> f32,
     ) -> Option<Posterior> {
-        let mut buffer = [0.0; T];
-        let v = buffer.get_mut(..self.len())?;
-        write(v);
-        let ones = 1.0 - dot(v, &self.ones_weights);
-        let needed = needed(self.mean + dot(v, &self.weights)) / self.signal;
-        let mut share = own + ones * ones * self.mean_variance;
-        let wanted = self.factor.solve_lower_while(v, |v| {
-            share -= v * v;
-            share > needed || needed <= 0.0
-        });
-        if !wanted {
-            return None;
+        let mut v = [0.0; T];
+        let k = v.get_mut(..self.len())?;
+        write(k);
+        let ones = 1.0 - dot(k, &self.ones_weights);
+        let needed = needed(self.mean + dot(k, &self.weights)) / self.signal - ones * ones * self.mean_variance;
+        let mut partial = Partial::new(own);
+        // A variance is never negative, so nothing is dropped that needs none.
+        let least = if needed > 0.0 { needed } else { f32::NEG_INFINITY };
+        self.absorb(&mut v, &mut partial, least).then(|| self.finish(&v, &partial))
+    }
+
+    /// Whitens the covariances in `v` that `partial` does not know yet. False once the share left is not above `least`.
+    pub fn absorb(&self, v: &mut [f32; T], partial: &mut Partial, least: f32) -> bool {
+        let n = self.len();
+        let Some(v) = v.get_mut(..n) else { return false };
+        let known = usize::from(partial.len);
+        partial.len = n as u16;
+        self.factor.solve_lower_from(known, v, |i, v| {
+            partial.share -= v * v;
+            partial.ones += v * self.ones.get(i).copied().unwrap_or(0.0);
+            partial.share > least
+        })
+    }
+
+    /// The posterior, the same bits, from the covariances `k` to the observations, and how it changes with each of them: the slopes of the
+    /// mean are returned, those of the variance take the place of `k`.
+    ///
+    /// ∂mean/∂k = K⁻¹(y − μ1), ∂variance/∂k = −2s²·(K⁻¹k + K⁻¹1·(1 − 1ᵀK⁻¹k)/(1ᵀK⁻¹1 + λ))
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// // y = 2, K = 2: mean k, variance 1 − k²/2.
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(2.0))?;
+    /// gp.condition(&[2.0], &Prior::FIXED);
+    /// let mut k = [0.5];
+    /// let (posterior, mean) = gp.posterior_slopes(1.0, &mut k);
+    /// assert!((posterior.variance - 0.875).abs() < 1e-6);
+    /// assert!((mean[0] - 1.0).abs() < 1e-6 && (k[0] + 0.5).abs() < 1e-6);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
+    pub fn posterior_slopes(&self, own: f32, k: &mut [f32; T]) -> (Posterior, &[f32]) {
+        let mut partial = Partial::new(own);
+        self.absorb(k, &mut partial, f32::NEG_INFINITY);
+        let posterior = self.finish(k, &partial);
+        self.factor.solve_upper(k);
+        for (v, ones_weight) in k.iter_mut().zip(&self.ones_weights) {
+            *v = -2.0 * self.signal * (*v + self.mean_variance * (1.0 - partial.ones) * ones_weight);
         }
-        let ones = 1.0 - dot(v, &self.ones);
-        let share = own - dot(v, v) + ones * ones * self.mean_variance;
-        Some(Posterior { mean: self.mean + dot(v, &self.whitened), variance: self.signal * share.max(0.0) })
+        (posterior, self.weights.get(..self.len()).unwrap_or_default())
+    }
+
+    /// The posterior from whitened covariances.
+    pub fn finish(&self, v: &[f32; T], partial: &Partial) -> Posterior {
+        let v = v.get(..self.len()).unwrap_or_default();
+        let ones = 1.0 - partial.ones;
+        let share = partial.share + ones * ones * self.mean_variance;
+        Posterior { mean: self.mean + dot(v, &self.whitened), variance: self.signal * share.max(0.0) }
+    }
+}
+
+/// What is known of a posterior from the observations absorbed so far. Observations can be added one after the other: the
+/// factor's rows do not change when one more is appended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Partial {
+    /// κ − Σv²: what is left of the prior variance.
+    share: f32,
+    /// Σv·(L⁻¹1).
+    ones: f32,
+    /// How many observations.
+    len: u16,
+}
+
+impl Partial {
+    /// Nothing absorbed yet, at a combination with this prior variance.
+    pub const fn new(own: f32) -> Self {
+        Self { share: own, ones: 0.0, len: 0 }
+    }
+
+    /// How many observations are absorbed.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 }
 

@@ -43,6 +43,19 @@ pub fn matern52<F: Math>(squared_distance: f32) -> f32 {
     (1.0 + r + r * r * (1.0 / 3.0)) * F::exp(-r)
 }
 
+/// The derivative of [`matern52`] with respect to the squared distance: −⅚·(1 + √5·r)·exp(−√5·r), smooth also at 0.
+///
+/// ```
+/// use trimtab::{kernel::{matern52, matern52_slope}, math::Libm};
+/// let difference = (matern52::<Libm>(1.01) - matern52::<Libm>(0.99)) / 0.02;
+/// assert!((matern52_slope::<Libm>(1.0) - difference).abs() < 1e-4);
+/// ```
+#[inline(always)]
+pub fn matern52_slope<F: Math>(squared_distance: f32) -> f32 {
+    let r = F::sqrt(5.0 * squared_distance);
+    (-5.0 / 6.0) * (1.0 + r) * F::exp(-r)
+}
+
 impl Hyper {
     /// The prior covariance of two combinations, as a share of the signal variance; noise is not in it.
     ///
@@ -55,6 +68,19 @@ impl Hyper {
     pub fn covariance(&self, likeness: Likeness) -> f32 {
         let r2 = likeness.squared_distance / (self.length_scale * self.length_scale);
         (1.0 - self.linear_weight) * matern52::<Arithmetic>(r2) + self.linear_weight * likeness.product
+    }
+
+    /// The derivative of the covariance with respect to ‖x − x′‖²; the linear term is one of features and has none.
+    ///
+    /// ```
+    /// use trimtab::kernel::Hyper;
+    /// let hyper = Hyper { length_scale: 2.0, linear_weight: 0.0, noise: 0.0 };
+    /// assert_eq!(hyper.slope(0.0), -5.0 / 24.0);
+    /// ```
+    #[inline(always)]
+    pub fn slope(&self, squared_distance: f32) -> f32 {
+        let square = self.length_scale * self.length_scale;
+        (1.0 - self.linear_weight) / square * matern52_slope::<Arithmetic>(squared_distance / square)
     }
 
     /// The prior variance of a combination, from its likeness to itself.
@@ -75,6 +101,22 @@ mod tests {
         // r = 2: √20 = 4.472136, (1 + 4.472136 + 20/3)·exp(−4.472136) = 12.138803 · 0.011423 = 0.138660
         assert!((matern52::<Libm>(4.0) - 0.138_660).abs() < 1e-6);
         assert_eq!(matern52::<Libm>(1e12), 0.0);
+    }
+
+    /// Against differences of the kernel itself in f64.
+    #[test]
+    fn the_slope_is_the_derivative() {
+        let exact = |r2: f64| {
+            let r = (5.0 * r2).sqrt();
+            (1.0 + r + r * r / 3.0) * (-r).exp()
+        };
+        for i in 1..2000 {
+            let r2 = f64::from(i) * 0.01;
+            let difference = (exact(r2 + 1e-5) - exact(r2 - 1e-5)) / 2e-5;
+            assert!((f64::from(matern52_slope::<Libm>(r2 as f32)) - difference).abs() < 1e-6, "at {r2}");
+            assert!((f64::from(matern52_slope::<Arithmetic>(r2 as f32)) - difference).abs() < 2e-6, "at {r2}");
+        }
+        assert_eq!(matern52_slope::<Arithmetic>(0.0), -5.0 / 6.0);
     }
 
     #[test]

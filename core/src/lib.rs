@@ -41,14 +41,18 @@
 extern crate std;
 
 pub mod acquisition;
+pub mod cache;
 pub mod cholesky;
 pub mod config;
+pub mod continuous;
 pub mod costs;
+mod curvature;
 pub mod embedding;
 pub mod encoding;
 pub mod error;
 pub mod fit;
 pub mod gp;
+pub mod gradient;
 pub mod kernel;
 pub mod knob;
 pub mod likeness;
@@ -58,7 +62,9 @@ pub mod matrix;
 mod model;
 mod observations;
 mod proposal;
+pub mod pseudo_inverse;
 pub mod random;
+pub mod reconstruction;
 pub mod record;
 pub mod space;
 pub mod table;

@@ -84,6 +84,11 @@ impl<const P: usize> Triangle<P> {
         Rows { rest: &self.0, len: 1 }
     }
 
+    /// The rows from row i on.
+    pub fn rows_from(&self, i: usize) -> Rows<'_> {
+        Rows { rest: self.0.get(triangle(i)..).unwrap_or_default(), len: i + 1 }
+    }
+
     /// Row i; empty past the last.
     pub fn row(&self, i: usize) -> &[f32] {
         self.0.get(triangle(i)..triangle(i + 1)).unwrap_or_default()

@@ -11,12 +11,13 @@
 //! **Cost.** `learn`: O(t²), O(t³) when it fits or an old observation changed. A posterior: O(t²).
 
 use crate::acquisition::Rule;
+use crate::cache::Row;
 use crate::cholesky::CholeskyError;
 use crate::config::{Config, Noise};
 use crate::costs::Standard;
 use crate::error::InitError;
 use crate::fit::Fit;
-use crate::gp::{Gp, Posterior};
+use crate::gp::{Gp, Partial, Posterior};
 use crate::kernel::Hyper;
 use crate::likeness::{Geometry, Place};
 use crate::math::sqrt;
@@ -35,6 +36,8 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) gp: Gp<T, P>,
     pub(crate) fit: Fit,
     next_fit: usize,
+    /// Counts the factors that were built anew, and not only extended.
+    pub(crate) factors: u32,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
@@ -46,6 +49,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             gp: Gp::new(),
             fit: Fit::ZERO,
             next_fit: 0,
+            factors: 0,
         }
     }
 
@@ -55,7 +59,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.fit = Fit::new(&config.fit, sqrt(self.geometry.typical_square()));
         self.observations.clear();
         self.gp.clear();
-        (self.standard, self.next_fit) = (Standard::NONE, LEAST_FIT);
+        (self.standard, self.next_fit, self.factors) = (Standard::NONE, LEAST_FIT, 0);
         Ok(())
     }
 
@@ -71,9 +75,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let Some(y) = buffer.get(..n) else { return };
 
         if changed {
+            self.factors = self.factors.wrapping_add(1);
             self.gp.clear();
         }
         if n >= self.next_fit && config.refit > 0 {
+            self.factors = self.factors.wrapping_add(1);
             self.next_fit = n + (n / usize::from(config.refit)).max(1);
             self.set_known_noise(config);
             let known = Known { space, geometry: &self.geometry, observations: &self.observations };
@@ -157,6 +163,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn complete(&mut self, space: &Space<K>, n: usize) {
         let known = Known { space, geometry: &self.geometry, observations: &self.observations };
         while known.extend(&mut self.gp, &self.fit.hyper(), n).is_err() && self.fit.add_noise() {
+            self.factors = self.factors.wrapping_add(1);
             self.gp.clear();
         }
     }
@@ -176,6 +183,23 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let own = hyper.variance(self.geometry.own_likeness(space, place));
         let needed = |mean| bar.map_or(0.0, |(rule, bar)| rule.needed_variance(mean, bar));
         self.gp.posterior_above(own, |row| known.covariances(hyper, place, row), needed)
+    }
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
+    /// The posterior of a cached row, which absorbs the observations that it does not know yet.
+    pub(crate) fn cached(&self, space: &Space<K>, hyper: &Hyper, row: &mut Row<K, D, T>) -> Option<Posterior> {
+        let combination = row.combination?;
+        let place = Place { combination: &combination, x: &row.x };
+        let known = row.partial.len();
+        if known == 0 {
+            row.partial = Partial::new(hyper.variance(self.geometry.own_likeness(space, place)));
+        }
+        let new = row.v.get_mut(known..self.gp.len())?;
+        for (k, other) in new.iter_mut().zip(self.observations.places().skip(known)) {
+            *k = hyper.covariance(self.geometry.likeness(space, place, other));
+        }
+        self.gp.absorb(&mut row.v, &mut row.partial, f32::NEG_INFINITY).then(|| self.gp.finish(&row.v, &row.partial))
     }
 }
 

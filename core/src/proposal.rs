@@ -48,10 +48,16 @@ pub(crate) struct Scored<const K: usize> {
     pub(crate) score: f32,
 }
 
+/// What is to be scored: a row of the table, or a step of the descent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Candidate<const K: usize> {
+    Row(usize),
+    Step(Combination<K>),
+}
+
 /// A search for the smallest score.
 #[derive(Clone, Debug)]
 pub(crate) struct Search<const K: usize> {
-    table: LookupTable<K>,
     row: usize,
     best: Option<Scored<K>>,
     descent: Descent,
@@ -69,27 +75,23 @@ struct Descent {
 
 impl<const K: usize> Search<K> {
     /// All zero: what a tuner holds while it is not asked.
-    pub(crate) const EMPTY: Self = Self {
-        table: LookupTable::EMPTY,
-        row: 0,
-        best: None,
-        descent: Descent { left: 0, steps: 0, next: 0, stride: 0, without_success: 0 },
-    };
+    pub(crate) const EMPTY: Self =
+        Self { row: 0, best: None, descent: Descent { left: 0, steps: 0, next: 0, stride: 0, without_success: 0 } };
 
     /// A search over the table, followed by at most `descent` candidates of descent.
-    pub(crate) fn new(space: &Space<K>, table: LookupTable<K>, descent: usize, random: &mut Random) -> Self {
+    pub(crate) fn new(space: &Space<K>, table: &LookupTable<K>, descent: usize, random: &mut Random) -> Self {
         let steps = steps(space);
         let stride = stride(steps, random.below(steps));
         let left = if table.is_whole() { 0 } else { descent as u32 };
         let descent = Descent { left, steps, next: random.below(steps), stride, without_success: 0 };
-        Self { table, row: 0, best: None, descent }
+        Self { row: 0, best: None, descent }
     }
 
     /// The next candidate to be scored, if the search is not over.
-    pub(crate) fn next(&mut self, space: &Space<K>) -> Option<Combination<K>> {
-        if let Some(row) = self.table.row(space, self.row) {
+    pub(crate) fn next(&mut self, space: &Space<K>, table: &LookupTable<K>) -> Option<Candidate<K>> {
+        if self.row < table.len() {
             self.row += 1;
-            return Some(row);
+            return Some(Candidate::Row(self.row - 1));
         }
         let from = self.best?.combination;
         let d = &mut self.descent;
@@ -99,7 +101,7 @@ impl<const K: usize> Search<K> {
         d.left -= 1;
         d.without_success += 1;
         d.next = (d.next + d.stride) % d.steps.max(1);
-        Some(neighbour(space, &from, d.next))
+        Some(Candidate::Step(neighbour(space, &from, d.next)))
     }
 
     /// Takes in the score of a candidate.
@@ -137,17 +139,33 @@ mod tests {
         Scored { combination: c, posterior: Posterior { mean: 0.0, variance: 0.0 }, score }
     }
 
+    /// Every candidate with its score, and how many there were.
+    fn run(
+        space: &Space<16>,
+        table: &LookupTable<16>,
+        search: &mut Search<16>,
+        score: fn(&Combination<16>) -> f32,
+    ) -> usize {
+        let mut count = 0;
+        while let Some(candidate) = search.next(space, table) {
+            let c = match candidate {
+                Candidate::Row(i) => table.row(space, i).unwrap(),
+                Candidate::Step(c) => c,
+            };
+            search.report(scored(c, score(&c)));
+            count += 1;
+        }
+        count
+    }
+
     /// A score that falls with every bit that is set has one minimum, and single steps lead to it.
     #[test]
     fn the_descent_reaches_the_bottom_of_a_linear_score() {
         let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
         for seed in 0..10 {
-            let mut random = Random::new(seed, 0);
             let table = LookupTable::new(&space, 8, 0, seed, core::iter::empty());
-            let mut search = Search::new(&space, table, 500, &mut random);
-            while let Some(c) = search.next(&space) {
-                search.report(scored(c, -c.levels().iter().map(|l| f32::from(*l)).sum::<f32>()));
-            }
+            let mut search = Search::new(&space, &table, 500, &mut Random::new(seed, 0));
+            run(&space, &table, &mut search, |c| -c.levels().iter().map(|l| f32::from(*l)).sum::<f32>());
             assert_eq!(search.best().unwrap().score, -16.0);
         }
     }
@@ -156,13 +174,8 @@ mod tests {
     fn the_budget_bounds_the_search_and_ties_go_to_the_first() {
         let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
         let table = LookupTable::new(&space, 8, 0, 1, core::iter::empty());
-        let first = table.row(&space, 0).unwrap();
-        let mut search = Search::new(&space, table, 5, &mut Random::new(1, 0));
-        let mut count = 0;
-        while let Some(c) = search.next(&space) {
-            search.report(scored(c, 1.0));
-            count += 1;
-        }
-        assert_eq!((count, search.best().unwrap().combination), (13, first));
+        let mut search = Search::new(&space, &table, 5, &mut Random::new(1, 0));
+        assert_eq!(run(&space, &table, &mut search, |_| 1.0), 13);
+        assert_eq!(search.best().unwrap().combination, table.row(&space, 0).unwrap());
     }
 }

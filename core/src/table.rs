@@ -10,7 +10,8 @@
 //! | the rest | anywhere |
 //!
 //! **Choices.** A space of at most L combinations is its own table, and the acquisition is minimised exactly. A larger one gets new rows
-//! at each ask; they depend only on the seed, on how much was told, and on the best observations.
+//! when there is a new best or a new fit; they depend only on the seed, on how much was told, and on the best observations. In between
+//! they stay, which costs nothing in quality, so that a user with RAM can keep what was computed for them ([`cache`](crate::cache)).
 //! If the best has more one-steps than half the table, they are drawn instead of listed.
 //!
 //! **Cost.** No stored rows; about 200 instructions a row.
@@ -49,6 +50,16 @@ impl<const K: usize> LookupTable<K> {
         let whole = space.last_index() < rows as u64;
         let rows = if whole { space.last_index() as usize + 1 } else { rows.saturating_sub(free) };
         Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, steps: steps(space), whole }
+    }
+
+    /// The best observation when the rows were made.
+    pub(crate) fn incumbent(&self) -> Option<&Combination<K>> {
+        self.incumbents.first()
+    }
+
+    /// The seed of the rows: another one, other rows.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Whether the table is the whole space.

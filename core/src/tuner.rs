@@ -20,15 +20,16 @@
 use heapless::Vec;
 
 use crate::acquisition::Rule;
+use crate::cache::{Cache, Row};
 use crate::config::{Config, WhenFull};
 use crate::error::{AskError, EnqueueError, Error, InitError, TellError};
-use crate::gp::Posterior;
+use crate::gp::{Partial, Posterior};
 use crate::kernel::Hyper;
 use crate::list;
 use crate::math::{ln, sqrt};
 use crate::model::Model;
 use crate::observations::Observation;
-use crate::proposal::{Estimate, Proposal, Scored, Search};
+use crate::proposal::{Candidate, Estimate, Proposal, Scored, Search};
 use crate::random::Random;
 use crate::record::{Event, Record};
 use crate::space::{Combination, Space};
@@ -40,6 +41,7 @@ enum Purpose {
     Initial = 1,
     Rows = 2,
     Scan = 3,
+    Descent = 4,
 }
 
 /// How many combinations can be asked and not told, and how many can wait in the queue.
@@ -58,6 +60,7 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     model: Model<K, M, D, T, P>,
     /// How many outcomes were told.
     tells: u32,
+    table: LookupTable<K>,
     queue: Vec<Combination<K>, MOST_PENDING>,
     pending: Vec<Combination<K>, MOST_PENDING>,
     asking: Asking<K>,
@@ -97,6 +100,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             seed: 0,
             model: Model::new(),
             tells: 0,
+            table: LookupTable::EMPTY,
             queue: Vec::new(),
             pending: Vec::new(),
             asking: Asking::NONE,
@@ -110,6 +114,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.pending.clear();
         (self.space, self.config, self.seed) = (space, config, seed);
         (self.tells, self.asking) = (0, Asking::NONE);
+        self.refresh_table();
         Ok(())
     }
 
@@ -198,6 +203,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
+    /// [`ask`](Self::ask) with what was computed before: the same bits, in a fraction of the time.
+    pub fn ask_with(&mut self, cache: &mut Cache<K, D, T, L>) -> Result<Proposal<K>, AskError> {
+        self.ask_begin()?;
+        loop {
+            if let Some(proposal) = self.step(u16::MAX, Some(cache))? {
+                return Ok(proposal);
+            }
+        }
+    }
+
     /// Begins an ask that is carried out in slices, so that a control loop keeps its deadline. An ask under way is begun anew.
     ///
     /// ```
@@ -239,12 +254,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             let best = self.model.observations.ranked(0).map_or(0.0, |best| self.model.standard.apply(best.value));
             self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
             self.asking.hyper = self.hyper();
-            let mut random = self.random(Purpose::Rows);
-            let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
-            // Table and descent share the L rows, so that an ask has a bound; the table keeps at least half.
-            let descent = usize::from(self.config.descent).min(L / 2);
-            let table = LookupTable::new(&self.space, L, descent, random.bits(), best);
-            self.asking.search = Search::new(&self.space, table, descent, &mut random);
+            let mut random = self.random(Purpose::Descent);
+            self.asking.search = Search::new(&self.space, &self.table, self.descent(), &mut random);
         }
         (self.asking.direct, self.asking.active) = (direct, true);
         Ok(())
@@ -252,10 +263,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Carries an ask on by at most so many candidates. The proposal once it is found, the same bits as in one go.
     pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.step(candidates, None)
+    }
+
+    fn step(
+        &mut self,
+        candidates: u16,
+        cache: Option<&mut Cache<K, D, T, L>>,
+    ) -> Result<Option<Proposal<K>>, AskError> {
         if !self.asking.active {
             return Err(AskError::NotBegun);
         }
-        if self.asking.direct.is_none() && self.score_candidates(candidates, true) {
+        if self.asking.direct.is_none() && self.score_candidates(candidates, true, cache) {
             return Ok(None);
         }
         let (direct, best) = (self.asking.direct, self.asking.search.best());
@@ -271,20 +290,68 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// Scores the next candidates of the search; whether there may be more. Pruning leaves out work, never the winner.
-    fn score_candidates(&mut self, candidates: u16, prune: bool) -> bool {
+    fn score_candidates(&mut self, candidates: u16, prune: bool, cache: Option<&mut Cache<K, D, T, L>>) -> bool {
+        // Fantasies come and go, so nothing is kept while there are any.
+        let mut cache = cache.filter(|_| self.pending.is_empty());
+        if let Some(cache) = &mut cache {
+            cache.prepare((self.table.seed(), self.model.factors));
+        }
         for _ in 0..candidates {
-            let Some(combination) = self.asking.search.next(&self.space) else { return false };
-            if !self.is_open(&combination) {
-                continue;
-            }
+            let Some(candidate) = self.asking.search.next(&self.space, &self.table) else { return false };
             let Asking { rule, hyper, .. } = &self.asking;
-            let bar = self.asking.search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
-            if let Some(posterior) = self.model.posterior(&self.space, &combination, hyper, Some((rule, bar))) {
+            let scored = match (candidate, &mut cache) {
+                (Candidate::Row(i), Some(cache)) => {
+                    let Some(row) = cache.rows.get_mut(i) else { continue };
+                    self.refresh_row(i, row);
+                    self.model.cached(&self.space, hyper, row).zip(row.combination)
+                }
+                (Candidate::Row(i), None) => self.table.row(&self.space, i).and_then(|c| self.opinion(c, prune)),
+                (Candidate::Step(c), _) => self.opinion(c, prune),
+            };
+            if let Some((posterior, combination)) = scored {
                 let score = rule.score(posterior);
                 self.asking.search.report(Scored { combination, posterior, score });
             }
         }
         true
+    }
+
+    /// The posterior of a candidate that may be asked and, unless nothing is pruned, may still win.
+    #[inline(never)]
+    fn opinion(&self, c: Combination<K>, prune: bool) -> Option<(Posterior, Combination<K>)> {
+        if !self.is_open(&c) {
+            return None;
+        }
+        let Asking { rule, hyper, search, .. } = &self.asking;
+        let bar = search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
+        self.model.posterior(&self.space, &c, hyper, Some((rule, bar))).zip(Some(c))
+    }
+
+    /// Fills a cached row, or empties it once it cannot be asked any more.
+    fn refresh_row(&self, i: usize, row: &mut Row<K, D, T>) {
+        if !row.fresh {
+            row.fresh = true;
+            row.partial = Partial::new(0.0);
+            row.combination = self.table.row(&self.space, i).filter(|c| self.is_open(c));
+            row.x = row.combination.map_or([0.0; D], |c| self.model.geometry.locate(&self.space, &c));
+        }
+        // Only what was told since then can have closed it.
+        let told = self.model.observations.places().skip(row.partial.len());
+        if row.combination.is_some_and(|c| told.map(|place| place.combination).any(|other| *other == c)) {
+            row.combination = None;
+        }
+    }
+
+    /// How many of the L rows are kept for the descent: at most half, so that an ask has a bound.
+    fn descent(&self) -> usize {
+        usize::from(self.config.descent).min(L / 2)
+    }
+
+    /// New rows, around what is best now.
+    fn refresh_table(&mut self) {
+        let mut random = self.random(Purpose::Rows);
+        let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
+        self.table = LookupTable::new(&self.space, L, self.descent(), random.bits(), best);
     }
 
     /// Gives up an ask under way.
@@ -363,7 +430,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         };
         self.cancel(c);
         self.tells = self.tells.wrapping_add(1);
+        let factors = self.model.factors;
         self.model.learn(&self.space, &self.config, changed);
+        let best = self.model.observations.ranked(0).map(|o| o.combination);
+        if self.model.factors != factors || best.as_ref() != self.table.incumbent() {
+            self.refresh_table();
+        }
         Ok(())
     }
 
@@ -597,7 +669,7 @@ mod tests {
                     let search = |prune: bool| {
                         let mut tuner = tuner.clone();
                         tuner.ask_begin().unwrap();
-                        while tuner.score_candidates(50, prune) {}
+                        while tuner.score_candidates(50, prune, None) {}
                         tuner.asking.search.best()
                     };
                     assert_eq!(search(true), search(false), "seed {seed}, t = {t}");

@@ -287,3 +287,35 @@ fn slices_give_the_same_bits_and_a_tell_ends_them() {
     assert_eq!(sliced.ask_step(5), Err(AskError::NotBegun));
     assert!(sliced.ask().is_ok());
 }
+
+/// With a cache a tuner proposes the same bits, whatever happens in between.
+#[test]
+fn a_cache_changes_nothing_but_the_time() {
+    let mut cache = Box::new(<trimtab::tuner_cache!(KNOBS, observations: 24, rows: 64)>::new());
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let config = Config { when_full, ..Config::default() };
+        let (mut plain, mut quick) = (tuner(config), tuner(config));
+        let mut random = Random::new(5, 5);
+        for i in 0..60 {
+            let proposal = plain.ask().expect("a proposal");
+            assert_eq!(quick.ask_with(&mut cache), Ok(proposal), "at {i}");
+            let c = match random.below(8) {
+                // A repeat, a stranger, one that stays awaited: all of them change what a cache may know.
+                0 => plain.observations().next().map_or(proposal.combination, |o| o.combination),
+                1 => plain.space().at(random.bits() % 1920).expect("an index"),
+                2 if plain.pending().len() < 4 => continue,
+                _ => proposal.combination,
+            };
+            for tuner in [&mut plain, &mut quick] {
+                if c.level(0) == 1 && c.level(3) == 1 {
+                    tuner.tell_failed(&c).expect("taken");
+                } else {
+                    tuner.tell(&c, cost(&c)).expect("taken");
+                }
+                if c != proposal.combination {
+                    tuner.cancel(&proposal.combination);
+                }
+            }
+        }
+    }
+}
