@@ -26,6 +26,8 @@ use crate::math::{erfc, ln, short_exp, sqrt};
 pub enum Beta {
     /// The same at every t.
     Constant(f32),
+    /// Growing with the logarithm of the observations, scale · ln(t + 1): what the authors' software does.
+    Logarithmic(f32),
     /// The theorem's schedule: scale · √ln(N·t/δ).
     Theorem {
         /// The constant that the theorem leaves open.
@@ -46,6 +48,7 @@ impl Beta {
     pub fn at(&self, t: usize, log_cardinality: f32) -> f32 {
         match self {
             Self::Constant(beta) => *beta,
+            Self::Logarithmic(scale) => scale * ln(t as f32 + 1.0),
             Self::Theorem { scale, delta } => {
                 scale * sqrt((log_cardinality + ln(t.max(1) as f32) - ln(*delta)).max(0.0))
             }

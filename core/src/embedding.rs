@@ -104,6 +104,11 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
         x.iter_mut().zip(self.matrix.rows()).for_each(|(x, row)| *x = dot(row, z));
     }
 
+    /// The rows of R.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f32; M]> {
+        self.matrix.rows()
+    }
+
     /// Mean squared length of a column: how much the map stretches squared distances, on average.
     pub fn stretch(&self, m: usize) -> f32 {
         self.matrix.rows().fold(0.0, |sum, row| sum + dot(row, row)) / m.max(1) as f32

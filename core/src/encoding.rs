@@ -165,6 +165,36 @@ impl Block {
     }
 }
 
+/// Features that take their values apart from all others, as a digit of the index does: a bit under `Compact`, else a knob.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Digit {
+    /// Which bit, or which knob.
+    number: u16,
+    pub(crate) levels: u16,
+    pub(crate) features: u16,
+    /// The first of its features.
+    pub(crate) start: u16,
+    /// What one level more adds to the index.
+    pub(crate) place: u64,
+}
+
+impl Digit {
+    /// Where its features are.
+    pub(crate) fn range(&self) -> core::ops::Range<usize> {
+        usize::from(self.start)..usize::from(self.start) + usize::from(self.features)
+    }
+
+    /// Whether its features have the sum 0 at every level.
+    pub(crate) fn is_one_hot(&self) -> bool {
+        self.features > 2
+    }
+
+    /// How many steps its range has: of a graded knob one less than levels, else one.
+    pub(crate) fn steps(&self) -> f32 {
+        if self.features == 2 { f32::from(self.levels) - 1.0 } else { 1.0 }
+    }
+}
+
 /// An encoding made ready for a space.
 ///
 /// ```
@@ -237,6 +267,35 @@ impl<const K: usize> Encoder<K> {
             let Some((z, tail)) = core::mem::take(&mut rest).split_at_mut_checked(block.features()) else { return };
             block.write(knob, *level, z);
             rest = tail;
+        }
+    }
+
+    /// Writes the digits that have features, from the least to the most significant, which is the order of their features. How many
+    /// there are.
+    pub(crate) fn digits(&self, space: &Space<K>, digits: &mut [Digit]) -> usize {
+        let (mut place, mut start) = (1u64, 0u16);
+        let mut next = |number: usize, levels: usize, features: usize| {
+            let (number, levels, features) = (number as u16, levels as u16, features as u16);
+            let digit = Digit { number, levels, features, start, place };
+            place = place.wrapping_mul(u64::from(levels));
+            start = start.wrapping_add(features);
+            digit
+        };
+        let write = |(own, digit): (&mut Digit, Digit)| *own = digit;
+        if self.encoding == Encoding::Compact {
+            return digits.iter_mut().zip((0..self.features).map(|bit| next(bit, 2, 1))).map(write).count();
+        }
+        let knobs = self.blocks.iter().zip(space.knobs()).enumerate();
+        let all = knobs.map(|(i, (block, knob))| next(i, knob.levels(), block.features()));
+        digits.iter_mut().zip(all.filter(|digit| digit.features > 0)).map(write).count()
+    }
+
+    /// Writes the features of one level of a digit; `z` is as long as the digit has features.
+    pub(crate) fn write_digit(&self, space: &Space<K>, digit: &Digit, level: Level, z: &mut [f32]) {
+        let number = usize::from(digit.number);
+        match (self.blocks.get(number), space.knobs().get(number)) {
+            (Some(block), Some(knob)) if self.encoding == Encoding::PerKnob => block.write(knob, level, z),
+            _ => Block::Bit.write(&Knob::nominal(2), level, z),
         }
     }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::cholesky::CholeskyError;
+use crate::nearest::NearestError;
 use crate::space::SpaceError;
 
 /// Why a tuner cannot be made ready for a space.
@@ -44,6 +45,13 @@ pub enum AskError {
     },
     /// `ask_step` without `ask_begin`, or something was told in between.
     NotBegun,
+    /// The paper's ways to ask need a tuner with a random map.
+    NoMap,
+    /// The nearest combination was not found within the limit of nodes.
+    NodeLimit {
+        /// The limit.
+        nodes: u32,
+    },
     /// No feasible combination that is not yet measured was found, but not all could be tried.
     NoneFound {
         /// How many were tried.
@@ -59,6 +67,8 @@ impl fmt::Display for AskError {
             Self::TooManyPending { most } => {
                 write!(f, "{most} combinations are asked and not told, tell or cancel one first")
             }
+            Self::NoMap => write!(f, "a tuner without dimensions has no random map, name dimensions in tuner!"),
+            Self::NodeLimit { nodes } => write!(f, "the nearest combination is not among {nodes} nodes"),
             Self::NotBegun => write!(f, "no ask is under way, call ask_begin first"),
             Self::NoneFound { tried } => {
                 write!(f, "no feasible combination among {tried} tried, tell the tuner one that is feasible")
@@ -136,6 +146,8 @@ pub enum Error {
     Enqueue(EnqueueError),
     /// Of a factor.
     Cholesky(CholeskyError),
+    /// Of finding the nearest combination.
+    Nearest(NearestError),
 }
 
 impl fmt::Display for Error {
@@ -147,6 +159,7 @@ impl fmt::Display for Error {
             Self::Tell(error) => error.fmt(f),
             Self::Enqueue(error) => error.fmt(f),
             Self::Cholesky(error) => error.fmt(f),
+            Self::Nearest(error) => error.fmt(f),
         }
     }
 }
@@ -172,5 +185,6 @@ from!(
     Ask(AskError),
     Tell(TellError),
     Enqueue(EnqueueError),
-    Cholesky(CholeskyError)
+    Cholesky(CholeskyError),
+    Nearest(NearestError)
 );

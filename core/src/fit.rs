@@ -25,6 +25,8 @@ pub struct Search {
     pub linear: bool,
     /// Whether weak priors on length-scale and noise join the likelihood.
     pub priors: bool,
+    /// How many sweeps a fit is.
+    pub sweeps: u8,
 }
 
 /// Which coordinate is which.
@@ -92,7 +94,7 @@ impl Fit {
     ///
     /// ```
     /// use trimtab::fit::{Fit, Search};
-    /// let search = Search { linear: true, priors: false };
+    /// let search = Search { linear: true, priors: false, sweeps: 1 };
     /// let mut fit = Fit::new(&search, 1.0);
     /// for _ in 0..30 {
     ///     fit.sweep(&search, false, |h| -(h.length_scale - 2.0).abs() - (h.linear_weight - 0.3).abs() - (h.noise - 0.01).abs());

@@ -85,6 +85,16 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         Ok(())
     }
 
+    /// The encoding.
+    pub(crate) fn encoder(&self) -> &Encoder<K> {
+        &self.encoder
+    }
+
+    /// The random map, if there is one.
+    pub(crate) fn map(&self) -> Option<&RandomMap<D, M>> {
+        self.projected.then_some(&self.map)
+    }
+
     /// The mean of ‖x − x′‖² over pairs of combinations.
     pub(crate) fn typical_square(&self) -> f32 {
         let stretch = if self.projected { self.map.stretch(self.encoder.features()) } else { 1.0 };

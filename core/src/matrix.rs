@@ -51,7 +51,7 @@ impl<const R: usize, const C: usize> Matrix<R, C> {
     }
 
     /// All rows in order.
-    pub fn rows(&self) -> impl Iterator<Item = &[f32; C]> {
+    pub fn rows(&self) -> impl Iterator<Item = &[f32; C]> + Clone {
         self.0.iter()
     }
 }

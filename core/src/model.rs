@@ -84,14 +84,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             self.set_known_noise(config);
             let known = Known { space, geometry: &self.geometry, observations: &self.observations };
             let gp = &mut self.gp;
-            self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
-                gp.clear();
-                if known.extend(gp, hyper, n).is_err() {
-                    return f32::NEG_INFINITY;
-                }
-                gp.condition(y, &config.prior);
-                gp.log_likelihood()
-            });
+            for _ in 0..config.fit.sweeps {
+                self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
+                    gp.clear();
+                    if known.extend(gp, hyper, n).is_err() {
+                        return f32::NEG_INFINITY;
+                    }
+                    gp.condition(y, &config.prior);
+                    gp.log_likelihood()
+                });
+            }
         }
         self.complete(space, n);
         self.gp.condition(y, &config.prior);

@@ -106,7 +106,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     }
 
     /// Combinations with what is kept of them, fantasies last.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, K, D>> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, K, D>> + Clone {
         self.combinations.iter().zip(self.x.rows()).map(|(combination, x)| Place { combination, x })
     }
 

@@ -17,6 +17,8 @@
 //!
 //! **Cost.** Memory is `size_of::<Tuner<…>>()`. `tell`: O(t²), O(t³) when it refits. `ask`: O(t²) a row.
 
+mod lookup;
+
 use heapless::Vec;
 
 use crate::acquisition::Rule;
@@ -35,6 +37,8 @@ use crate::record::{Event, Record};
 use crate::space::{Combination, Space};
 use crate::table::{INCUMBENTS, LookupTable};
 
+pub use lookup::Region;
+
 /// What random numbers are for. The random map takes stream 0.
 #[derive(Clone, Copy)]
 enum Purpose {
@@ -42,6 +46,7 @@ enum Purpose {
     Rows = 2,
     Scan = 3,
     Descent = 4,
+    Box = 5,
 }
 
 /// How many combinations can be asked and not told, and how many can wait in the queue.

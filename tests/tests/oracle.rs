@@ -93,7 +93,7 @@ fn the_fit_reaches_the_best_likelihood_of_scikit_learn() {
     let cases = golden::<BestFit>(true);
     assert_eq!(cases.len(), 1);
     for BestFit { x, y, best_log_marginal_likelihood: best } in cases {
-        let search = Search { linear: false, priors: false };
+        let search = Search { linear: false, priors: false, sweeps: 1 };
         // The typical distance that a tuner works out from its space, here from the points.
         let pairs = x.iter().enumerate().flat_map(|(i, a)| x[..i].iter().map(move |b| (a, b)));
         let squares: Vec<f32> = pairs.map(|(a, b)| trimtab::math::squared_distance(a, b)).collect();

@@ -1,0 +1,197 @@
+//! The nearest combination to a point, exactly and without a table: CBO-Lookup's left inverse.
+//!
+//! argmin over c of ‖x − R·z(c)‖² (section 4.1: "we find the closest point in L"), c feasible and not excluded.
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | x | a point, centred as z is: the paper's x less R·½ | d, or m without a map |
+//! | z(c) | the features of a combination | m ≤ M |
+//! | R | the random map | D × M |
+//!
+//! **Choices.** The paper looks through a table of 2^m rows: 1.34 GB for 24 bits in 20 dimensions. This is a search of a tree instead
+//! (`walk`), with bounds about a relaxation (`lattice`, `relaxation`), or for `Identity` from the sum over knobs (`separable`).
+//! "Nearest" is meant to the bit: the smallest value of [`Lookup::squared_distance`], computed in `f32` in its fixed order; of equal values
+//! the combination with the smallest index. Bounds are trusted only beyond their rounding errors. What is excluded or
+//! infeasible is skipped as a leaf, so the authors' "nearest row not yet visited" is one call. Work has no useful bound
+//! in the worst case (this is the closest vector problem), so it has a limit that the caller sets, and reaching it is an error, never a worse answer.
+//! Where thousands of combinations are equally near to `f32` (a point millions of times farther than the combinations
+//! are apart; signs in very few dimensions), all of them are looked at, and the limit may be reached.
+//!
+//! **Cost.** [`Lookup::SCRATCH`] bytes of stack: 3.8 KB at M = 24, D = 20. Nodes: see the bench; up to some thousands there.
+
+use core::fmt;
+use core::mem::size_of;
+
+use crate::embedding::RandomMap;
+use crate::encoding::Encoder;
+use crate::lattice::Lattice;
+use crate::math::squared_distance;
+use crate::separable::Separable;
+use crate::space::{Combination, Space};
+use crate::walk::{Frame, Leaf, walk};
+
+/// What is looked up: the combinations of a space, where a map puts their features.
+///
+/// ```
+/// use trimtab::embedding::{Distribution, RandomMap};
+/// use trimtab::encoding::{Encoder, Encoding};
+/// use trimtab::{Knob, Space, nearest::Lookup};
+///
+/// let space = Space::<12>::new(&[Knob::nominal(2); 12])?;
+/// let encoder = Encoder::new(&space, Encoding::Compact);
+/// let mut map = RandomMap::<6, 12>::new();
+/// map.draw(Distribution::Centred, encoder.features(), 1);
+/// let lookup = Lookup { space: &space, encoder: &encoder, map: Some(&map) };
+///
+/// // The nearest to where a combination lies is that combination, and then another.
+/// let c = space.combination(&[1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0])?;
+/// let (mut z, mut x) = ([0.0; 12], [0.0; 6]);
+/// encoder.encode(&space, &c, &mut z);
+/// map.embed(&z, &mut x);
+/// assert_eq!(lookup.nearest(&x, |_| false, 1000)?.combination, c);
+/// let other = lookup.nearest(&x, |visited| *visited == c, 1000)?;
+/// assert!(other.combination != c && other.squared_distance > 0.0);
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup<'a, const K: usize, const M: usize, const D: usize> {
+    /// The combinations, and which are feasible.
+    pub space: &'a Space<K>,
+    /// How they become features.
+    pub encoder: &'a Encoder<K>,
+    /// The random map, or none for [`Identity`](crate::Distribution::Identity).
+    pub map: Option<&'a RandomMap<D, M>>,
+}
+
+/// The nearest combination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Nearest<const K: usize> {
+    /// Which it is.
+    pub combination: Combination<K>,
+    /// How far it is.
+    pub squared_distance: f32,
+    /// How many nodes were looked at.
+    pub nodes: u32,
+}
+
+impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
+    /// Bytes of the arrays that a search keeps on the stack.
+    ///
+    /// ```
+    /// assert!(trimtab::nearest::Lookup::<24, 24, 20>::SCRATCH < 16 * 1024);
+    /// ```
+    pub const SCRATCH: usize = {
+        // The bounds, the frames of the walk, and a combination with its features and its place.
+        let bounds = size_of::<Lattice<'_, K, M>>();
+        bounds + size_of::<[Frame; M]>() + size_of::<Combination<K>>() + size_of::<[f32; M]>() + size_of::<[f32; D]>()
+    };
+
+    /// ‖x − R·z(c)‖² in the order in which it is compared: as [`RandomMap::embed`] and [`squared_distance`] compute it, or, without a
+    /// map, summed up a knob (or bit) at a time from the last to the first.
+    ///
+    /// ```
+    /// # use trimtab::{Knob, Space, encoding::{Encoder, Encoding}, nearest::Lookup};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
+    /// let lookup = Lookup::<2, 2, 0> { space: &space, encoder: &encoder, map: None };
+    /// assert_eq!(lookup.squared_distance(&space.combination(&[0, 1])?, &[0.5, 0.5]), 1.0);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn squared_distance(&self, c: &Combination<K>, x: &[f32]) -> f32 {
+        let Some(map) = self.map else { return Separable::<K, M>::new(self.space, self.encoder, x).distance(c) };
+        let (mut z, mut own) = ([0.0; M], [0.0; D]);
+        self.encoder.encode(self.space, c, &mut z);
+        map.embed(&z, &mut own);
+        squared_distance(&own, x)
+    }
+
+    /// The nearest feasible combination that is not excluded; of equally near ones that with the smallest index. `node_limit` bounds the work.
+    pub fn nearest(
+        &self,
+        x: &[f32],
+        excluded: impl Fn(&Combination<K>) -> bool,
+        node_limit: u32,
+    ) -> Result<Nearest<K>, NearestError> {
+        let needed = self.encoder.features();
+        if needed > M {
+            return Err(NearestError::TooManyFeatures { needed, most: M });
+        }
+        let dimensions = if self.map.is_some() { D } else { needed };
+        if x.len() != dimensions {
+            return Err(NearestError::WrongLength { given: x.len(), dimensions });
+        }
+        if !x.iter().all(|x| x.abs() <= FARTHEST) {
+            return Err(NearestError::TooFar);
+        }
+        let evaluate = |index: u64, best: Option<Leaf>| {
+            let c = self.space.at(index)?;
+            let leaf = Leaf { cost: self.squared_distance(&c, x), index };
+            let is_better =
+                best.is_none_or(|best| leaf.cost < best.cost || leaf.cost == best.cost && index < best.index);
+            (is_better && self.space.is_feasible(&c) && !excluded(&c)).then_some(leaf)
+        };
+        let last_index = self.space.last_index();
+        let (best, nodes) = match self.map {
+            Some(map) => {
+                let mut lattice = Lattice::<K, M>::new(self.space, self.encoder);
+                lattice.aim(map, x);
+                walk::<M>(&mut lattice, last_index, node_limit, evaluate)
+            }
+            None => {
+                let mut separable = Separable::<K, M>::new(self.space, self.encoder, x).with_bounds();
+                walk::<M>(&mut separable, last_index, node_limit, evaluate)
+            }
+        }
+        .map_err(|nodes| NearestError::NodeLimit { nodes })?;
+        let found = best.and_then(|leaf| Some((leaf, self.space.at(leaf.index)?)));
+        let (leaf, combination) = found.ok_or(NearestError::NoneLeft)?;
+        Ok(Nearest { combination, squared_distance: leaf.cost, nodes })
+    }
+}
+
+/// The largest coordinate of a point, so that sums of squares are finite.
+pub const FARTHEST: f32 = 1e15;
+
+/// Why there is no nearest combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum NearestError {
+    /// The search was not finished within the limit.
+    NodeLimit {
+        /// How many nodes were looked at.
+        nodes: u32,
+    },
+    /// Every combination is infeasible or excluded.
+    NoneLeft,
+    /// The space has more features than there is room for.
+    TooManyFeatures {
+        /// How many it has.
+        needed: usize,
+        /// M, the room.
+        most: usize,
+    },
+    /// The point has not as many coordinates as there are dimensions.
+    WrongLength {
+        /// How many it has.
+        given: usize,
+        /// How many there are: D, or without a map the number of features.
+        dimensions: usize,
+    },
+    /// A coordinate is not a number, or larger than [`FARTHEST`].
+    TooFar,
+}
+
+impl fmt::Display for NearestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NodeLimit { nodes } => write!(f, "nearest combination not settled after {nodes} nodes, allow more"),
+            Self::NoneLeft => write!(f, "every combination is infeasible or excluded"),
+            Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a lookup made for {most}"),
+            Self::WrongLength { given, dimensions } => write!(f, "{given} coordinates in {dimensions} dimensions"),
+            Self::TooFar => write!(f, "a coordinate is not a number or too large"),
+        }
+    }
+}
+
+impl core::error::Error for NearestError {}

@@ -1,0 +1,131 @@
+//! The paper's own ways to ask: search the acquisition over a box, then recover a combination from the point.
+//!
+//! x† = argmin over 𝒳 of μ − βσ, then c† is the nearest unvisited combination (CBO-Lookup), or R⁺x† rounded (CBO-Recon): algorithm 1, lines 5
+//! and 6, and section 4.1.
+//!
+//! | name | meaning |
+//! |---|---|
+//! | 𝒳 | where x is searched: the polytope of all embeddings in the text, a box here |
+//! | [`Region::UnitBox`] | [0, 1]^d in the paper's coordinates: the authors' code |
+//! | [`Region::BoundingBox`] | the smallest box around all embeddings: closer to the text |
+//!
+//! **Choices.** The search lives in core, and not in the host's benchmarks, so that what is benchmarked is what a chip can run, and surrogate, acquisition and
+//! left inverse are the ones that everything else uses. It is a method of its own and not a field of [`Config`](crate::Config), because whoever
+//! does not call it should not have it in flash. x is centred: the paper's x less R·½. The authors' embeddings fill
+//! about a millionth of the unit box at d = 20, so most of its points lie far outside of the polytope and are nearest to nearly
+//! all ones. CBO-Recon may recover a combination that was measured or is infeasible; since nothing is asked twice, a
+//! random one takes its place.
+//!
+//! **Cost.** Some 20 posteriors with gradients a start; a few KB of stack for [`nearest`](crate::nearest).
+
+use super::{Purpose, Tuner};
+use crate::continuous::minimise;
+use crate::error::AskError;
+use crate::gradient::score_gradient;
+use crate::nearest::{Lookup, NearestError};
+use crate::proposal::{Proposal, Scored};
+use crate::reconstruction::Reconstruction;
+use crate::space::Combination;
+
+/// Starts of the search over the box.
+const STARTS: u16 = 16;
+/// Nodes that the search for the nearest combination may look at.
+const NODES: u32 = 1 << 20;
+
+/// Where the acquisition is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Region {
+    /// [0, 1]^d, as the authors' code has it.
+    UnitBox,
+    /// The bounding box of all embeddings.
+    BoundingBox,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    Tuner<K, M, D, T, L, P>
+{
+    /// CBO-Lookup: the combination nearest to the best point of the region, of those not asked before.
+    ///
+    /// ```
+    /// use trimtab::{Config, Knob, Region, Space};
+    /// const THUMBS: [Knob; 20] = [Knob::nominal(2); 20];
+    /// type Thumbs = trimtab::tuner!(THUMBS, observations: 16, rows: 1, dimensions: 10);
+    /// let mut tuner = Thumbs::new();
+    /// tuner.init(Space::new(&THUMBS)?, Config::paper(), 0)?;
+    /// for _ in 0..16 {
+    ///     let c = tuner.ask_lookup(Region::UnitBox)?.combination;
+    ///     let up = c.levels().iter().filter(|level| **level == 1).count();
+    ///     tuner.tell(&c, -(up as f32) / 20.0)?;
+    /// }
+    /// assert_eq!(tuner.best_observed().map(|best| best.value), Some(-1.0));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask_lookup(&mut self, region: Region) -> Result<Proposal<K>, AskError> {
+        self.ask_in(region, |tuner, x| {
+            let (geometry, space) = (&tuner.model.geometry, &tuner.space);
+            let lookup = Lookup { space, encoder: geometry.encoder(), map: geometry.map() };
+            match lookup.nearest(x, |c| !tuner.is_open(c), NODES) {
+                Ok(nearest) => Ok(nearest.combination),
+                Err(NearestError::NoneLeft) => Err(AskError::Exhausted),
+                Err(_) => Err(AskError::NodeLimit { nodes: NODES }),
+            }
+        })
+    }
+
+    /// CBO-Recon: the best point of the region, recovered by the pseudo-inverse and rounded at the threshold (0.02 in the paper).
+    pub fn ask_recon(&mut self, region: Region, threshold: f32) -> Result<Proposal<K>, AskError> {
+        self.ask_in(region, |tuner, x| {
+            let (geometry, space) = (&tuner.model.geometry, &tuner.space);
+            let mut reconstruction = Reconstruction::<D, M>::new();
+            if let Some(map) = geometry.map() {
+                reconstruction.init(map, geometry.encoder());
+            }
+            let found = reconstruction.reconstruct(space, geometry.encoder(), threshold, x);
+            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.any(Purpose::Scan), Ok)
+        })
+    }
+
+    /// An ask that searches the region and recovers a combination from the best point.
+    fn ask_in(
+        &mut self,
+        region: Region,
+        recover: impl FnOnce(&Self, &[f32; D]) -> Result<Combination<K>, AskError>,
+    ) -> Result<Proposal<K>, AskError> {
+        if !self.space.knobs().is_empty() && self.model.geometry.map().is_none() {
+            return Err(AskError::NoMap);
+        }
+        self.ask_begin()?;
+        let recovered = match self.asking.direct {
+            Some(c) => Ok(c),
+            None => recover(self, &self.best_point(region)),
+        };
+        let scored = recovered.map(|c| match self.asking.direct {
+            Some(_) => self.unscored(c),
+            None => {
+                let scored = self.unscored(c);
+                Scored { score: self.asking.rule.score(scored.posterior), ..scored }
+            }
+        });
+        self.cancel_ask();
+        let proposal = self.proposal(scored?);
+        self.awaited(&proposal.combination);
+        Ok(proposal)
+    }
+
+    /// The point of the region with the smallest score.
+    fn best_point(&self, region: Region) -> [f32; D] {
+        let (geometry, asking) = (&self.model.geometry, &self.asking);
+        let Some(map) = geometry.map() else { return [0.0; D] };
+        let bounds = match region {
+            Region::UnitBox => map.offset(geometry.encoder()).map(|middle| (-middle, 1.0 - middle)),
+            Region::BoundingBox => map.bounding_box(&self.space, geometry.encoder()),
+        };
+        let places = self.model.observations.places().map(|place| place.x);
+        let mut random = self.random(Purpose::Box);
+        minimise(&bounds, STARTS, &mut random, |x, gradient| {
+            score_gradient(&self.model.gp, &asking.hyper, &asking.rule, places.clone(), x, gradient)
+        })
+        .x
+    }
+}
