@@ -18,6 +18,7 @@ use crate::gp::Partial;
 use crate::space::Combination;
 
 /// What was computed for the rows of a table. For a tuner with the same K, D, T and L: [`tuner_cache!`](crate::tuner_cache!) works them out.
+/// Each tuner needs its own, a clone too; after `init` it can be used again.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -40,8 +41,8 @@ use crate::space::Combination;
 #[derive(Clone, Debug)]
 pub struct Cache<const K: usize, const D: usize, const T: usize, const L: usize> {
     pub(crate) rows: [Row<K, D, T>; L],
-    /// The table and the factor that the rows are of.
-    pub(crate) of: (u64, u32),
+    /// The table and the factor that the rows are of, and how often the tuner was made ready.
+    pub(crate) of: (u64, u32, u32),
 }
 
 /// What was computed for one row.
@@ -62,11 +63,11 @@ impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
 impl<const K: usize, const D: usize, const T: usize, const L: usize> Cache<K, D, T, L> {
     /// All zero, so that a static cache costs no flash.
     pub const fn new() -> Self {
-        Self { rows: [Row::EMPTY; L], of: (0, 0) }
+        Self { rows: [Row::EMPTY; L], of: (0, 0, 0) }
     }
 
     /// Makes it a cache of this table and factor, empty unless it is already.
-    pub(crate) fn prepare(&mut self, of: (u64, u32)) {
+    pub(crate) fn prepare(&mut self, of: (u64, u32, u32)) {
         if self.of != of {
             self.of = of;
             self.rows.iter_mut().for_each(|row| (row.combination, row.fresh) = (None, false));

@@ -498,6 +498,27 @@ mod tests {
     }
 
     #[test]
+    fn digits_are_the_features_and_the_index() {
+        for space in spaces() {
+            for encoding in [Encoding::Compact, Encoding::PerKnob] {
+                let encoder = Encoder::new(&space, encoding);
+                let mut digits = [Digit::default(); 32];
+                let count = encoder.digits(&space, &mut digits);
+                for index in 0..=space.last_index() {
+                    let ([mut z, mut own], mut sum) = ([[0.0; 32]; 2], 0);
+                    encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                    for digit in &digits[..count] {
+                        let level = index / digit.place % u64::from(digit.levels);
+                        encoder.write_digit(&space, digit, level as Level, &mut own[digit.range()]);
+                        sum += level * digit.place;
+                    }
+                    assert_eq!((own, sum), (z, index), "{space:?} {encoding:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn features_are_centred_and_have_the_stated_mean_square() {
         for space in spaces() {
             let encoder = Encoder::new(&space, Encoding::PerKnob);

@@ -40,6 +40,11 @@
 #[cfg(test)]
 extern crate std;
 
+/// The code in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub mod acquisition;
 pub mod cache;
 pub mod cholesky;

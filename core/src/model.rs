@@ -170,6 +170,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
+    /// The process from nothing but the observations and hyper-parameters: what `learn` must have come to.
+    #[cfg(test)]
+    pub(crate) fn rebuild(&mut self, space: &Space<K>, config: &Config) {
+        let n = self.observations.len();
+        self.complete(space, n);
+        let y = self.standardised();
+        if let Some(y) = y.get(..n) {
+            self.gp.condition(y, &config.prior);
+        }
+    }
+
     /// The model's opinion of a combination, in standardised units; none once its score cannot be below the bar.
     #[inline(never)]
     pub(crate) fn posterior(

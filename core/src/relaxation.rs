@@ -155,3 +155,54 @@ impl<const M: usize> Relaxation<M> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::embedding::Distribution;
+    use crate::encoding::Encoding;
+    use crate::knob::Knob;
+    use crate::math::squared_distance;
+    use crate::random::Random;
+
+    const M: usize = 12;
+
+    /// Both equations of the head, for points inside and outside; d = 5 is less than the 10 features.
+    #[test]
+    fn the_distance_about_the_centre_is_the_distance_and_the_centre_is_lowest() {
+        let space = Space::<5>::new(&[4, 2, 2].map(Knob::nominal)).unwrap();
+        let space = Space::<5>::new(&[space.knobs(), &[Knob::ranked(6), Knob::ranked(3)]].concat()).unwrap();
+        let encoder = Encoder::new(&space, Encoding::PerKnob);
+        let mut digits = [Digit::default(); M];
+        let count = encoder.digits(&space, &mut digits);
+        let mut map = RandomMap::<5, M>::new();
+        for seed in 0..20 {
+            map.draw(Distribution::Centred, encoder.features(), seed);
+            let mut random = Random::new(seed, 1);
+            let scale = if seed % 2 == 0 { 1.0 } else { 10.0 };
+            let x = [0; 5].map(|_| (random.uniform() - 0.5) * scale);
+            let mut about = Relaxation::<M>::new();
+            about.centre(&space, &encoder, &digits[..count], &map, &x);
+            for index in 0..=space.last_index() {
+                let (mut z, mut own) = ([0.0; M], [0.0; 5]);
+                encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                map.embed(&z, &mut own);
+                let exact = squared_distance(&own, &x);
+                let delta: [f32; M] = core::array::from_fn(|j| z[j] - about.centre[j]);
+                let alone = (0..M).map(|j| (about.slope[j] - about.ridge[j] * delta[j]) * delta[j]).sum::<f32>();
+                let form =
+                    about.matrix.iter().zip(&delta).map(|(row, delta_i)| delta_i * dot(row, &delta)).sum::<f32>();
+                // Terms up to 130 and some 50 roundings of 6e-8.
+                assert!((about.constant + alone + form - exact).abs() < 1e-5 * (10.0 + exact));
+            }
+            // No step of a feature within the box goes down by more than what the last sweep leaves.
+            for j in 0..encoder.features() {
+                let gradient = about.slope[j] + 2.0 * about.ridge[j] * about.centre[j];
+                let goal = if gradient > 0.0 { about.low[j] } else { about.high[j] };
+                let most = 0.02 * about.matrix[j][j];
+                assert!(gradient.abs() < most || (about.centre[j] - goal).abs() < 1e-6, "{seed} {j} {gradient}");
+            }
+        }
+    }
+}

@@ -95,3 +95,37 @@ impl<const K: usize, const M: usize> Bound for Separable<'_, K, M> {
         0.0
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::encoding::Encoding;
+    use crate::knob::Knob;
+    use crate::random::Random;
+
+    /// To the bit, at the root and after one choice.
+    #[test]
+    fn a_bound_is_the_smallest_distance_below() {
+        let space = Space::<4>::new(&[Knob::nominal(3), Knob::ranked(5), Knob::nominal(2), Knob::nominal(4)]).unwrap();
+        for (seed, encoding) in (0..20).zip([Encoding::Compact, Encoding::PerKnob].into_iter().cycle()) {
+            let encoder = Encoder::new(&space, encoding);
+            let mut random = Random::new(seed, 0);
+            let x = [0; 10].map(|_| (random.uniform() - 0.5) * 3.0);
+            let mut separable = Separable::<4, 10>::new(&space, &encoder, &x[..encoder.features()]).with_bounds();
+            let top = separable.digits()[0];
+            for level in 0..top.levels {
+                let below = (0..=space.last_index()).filter(|index| index / top.place == u64::from(level));
+                let distances = below.map(|index| separable.distance(&space.at(index).unwrap()));
+                let least = distances.reduce(f32::min).unwrap_or(f32::INFINITY);
+                // Under `Compact` the least may be past the last combination.
+                let bound = separable.bound(0, level as Level);
+                assert!(bound == least || encoding == Encoding::Compact && bound < least);
+                separable.choose(0, level as Level);
+                let next = separable.digits()[1].levels;
+                let bounds = (0..next).map(|level| separable.bound(1, level as Level));
+                assert_eq!(bounds.reduce(f32::min), Some(bound));
+            }
+        }
+    }
+}

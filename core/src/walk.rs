@@ -101,3 +101,71 @@ pub(crate) fn walk<const M: usize>(
     }
     Ok((best, nodes))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::encoding::{Encoder, Encoding};
+    use crate::knob::Knob;
+    use crate::random::Random;
+    use crate::space::Space;
+
+    /// Each level has a cost, and a leaf costs their sum.
+    struct Sum {
+        digits: std::vec::Vec<Digit>,
+        costs: [[f32; 4]; 5],
+        above: [f32; 6],
+    }
+
+    impl Bound for Sum {
+        fn digits(&self) -> &[Digit] {
+            &self.digits
+        }
+        fn bound(&mut self, depth: usize, level: Level) -> f32 {
+            self.above[depth] + self.costs[depth][usize::from(level)]
+        }
+        fn choose(&mut self, depth: usize, level: Level) {
+            self.above[depth + 1] = self.bound(depth, level);
+        }
+        fn slack(&self, _: f32) -> f32 {
+            0.0
+        }
+    }
+
+    /// Whole costs, so that many leaves are equal; nothing above `last` counts, nor what a fixed rule leaves out.
+    #[test]
+    fn the_first_of_the_best_is_found_in_any_order_of_digits() {
+        let space = Space::<5>::new(&[3, 2, 4, 2, 3].map(Knob::nominal)).unwrap();
+        let mut digits = [Digit::default(); 5];
+        Encoder::new(&space, Encoding::PerKnob).digits(&space, &mut digits);
+        for seed in 0..200 {
+            let mut random = Random::new(seed, 0);
+            let costs = [0; 5].map(|_| [0; 4].map(|_| random.below(3) as f32));
+            let last = u64::from(random.below(144));
+            let rule = 1 + u64::from(random.below(4));
+            let mut sum = Sum { digits: digits.to_vec(), costs, above: [0.0; 6] };
+            sum.digits.rotate_left(random.below(5) as usize);
+            let cost = |sum: &Sum, index: u64| {
+                let levels = sum.digits.iter().map(|digit| (index / digit.place % u64::from(digit.levels)) as usize);
+                sum.costs.iter().zip(levels).map(|(costs, level)| costs[level]).sum::<f32>()
+            };
+            let all = (0..=last)
+                .filter(|index: &u64| !index.is_multiple_of(rule))
+                .map(|index| Leaf { cost: cost(&sum, index), index });
+            let first = all.reduce(|a, b| if b.cost < a.cost { b } else { a });
+            let costs = Sum { digits: sum.digits.clone(), ..sum };
+            let mut evaluate = |index: u64, best: Option<Leaf>| {
+                let leaf = Leaf { cost: cost(&costs, index), index };
+                let order = |best: Leaf| (leaf.cost, leaf.index) < (best.cost, best.index);
+                (!index.is_multiple_of(rule) && best.is_none_or(order)).then_some(leaf)
+            };
+            let (found, nodes) = walk::<5>(&mut sum, last, u32::MAX, &mut evaluate).unwrap();
+            assert_eq!(found, first, "seed {seed}");
+            assert_eq!(walk::<5>(&mut sum, last, nodes, &mut evaluate), Ok((found, nodes)));
+            if nodes > 0 {
+                assert_eq!(walk::<5>(&mut sum, last, nodes - 1, &mut evaluate), Err(nodes - 1));
+            }
+        }
+    }
+}
