@@ -16,6 +16,7 @@ The project's own commands.
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
   cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU
   cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
+  cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask qemu             which images the firmware has
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
 
@@ -44,6 +45,8 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["test"] => return steps::test(),
         ["setup"] => setup::run()?,
         ["cost"] => cost()?,
+        ["bench", "nearest"] => return bench_nearest(),
+        ["bench", ..] => bail!("there is one bench: `cargo xtask bench nearest`"),
         ["qemu"] => print!("{}", emulate::overview()?),
         ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
         _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),
@@ -57,6 +60,16 @@ fn cost() -> Result<()> {
     println!("By `cargo xtask cost`: instructions counted in QEMU (not cycles), bytes read from the ELF files.\n");
     print!("{report}");
     Ok(())
+}
+
+/// The bench on this machine, then the same query on the chip.
+fn bench_nearest() -> Result<ExitCode> {
+    let bench = ["bench", "--quiet", "--package", "trimtab-tests", "--bench", "nearest"];
+    if !trimtab_tests::workspace::cargo().args(bench).status()?.success() {
+        bail!("the bench failed: cargo {}", bench.join(" "));
+    }
+    println!("\nOn a Cortex-M4F, instructions counted in QEMU (not cycles), 24 bits, 20 dimensions:\n");
+    emulate::run(&emulate::Request::parse(&["nearest"])?)
 }
 
 /// A duration for people.

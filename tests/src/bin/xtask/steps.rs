@@ -49,6 +49,7 @@ impl fmt::Display for Step {
 fn steps() -> Result<Vec<Step>> {
     let chip = format!("--package {PACKAGE} --target {TARGET} --features semihosting");
     let silent = format!("--package {PACKAGE} --target {TARGET} --features semihosting-exit");
+    let panic_free = format!("--package {PACKAGE} --target {TARGET} --features unchecked-index");
     let tests = "--package trimtab-tests";
     let mut steps = vec![
         Step::new("format", "fmt --all --check"),
@@ -62,6 +63,7 @@ fn steps() -> Result<Vec<Step>> {
         ),
         Step::new("lints, chip", &format!("clippy {chip} --lib --bins --examples -- -D warnings")),
         Step::new("lints, chip in silence", &format!("clippy {silent} --bin minimal -- -D warnings")),
+        Step::new("lints, chip without panics", &format!("clippy {panic_free} --bin panic_free -- -D warnings")),
         Step::new("docs, this machine", "doc --workspace --no-deps --lib --features trimtab-tests/qemu")
             .with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("docs, chip", &format!("doc {chip} --no-deps --lib")).with("RUSTDOCFLAGS", "-D warnings"),
@@ -82,7 +84,9 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
             "tests in QEMU",
-            &format!("test {tests} --features qemu --lib --bins --test parity --test device --test budget"),
+            &format!(
+                "test {tests} --features qemu --lib --bins --test parity --test device --test budget --test panic_free"
+            ),
         ),
     ]);
     Ok(steps)

@@ -1,0 +1,83 @@
+//! Knobs, spaces, encodings, tables, records.
+
+use trimtab::encoding::{Encoder, Encoding, features, graded_features};
+use trimtab::table::LookupTable;
+use trimtab::{Combination, Event, Level, Record, Space};
+
+use crate::opaque::{Opaque, keep, say};
+
+/// Knobs; not a multiple of four, so that counting has a rest.
+const K: usize = 6;
+/// Features.
+const M: usize = 16;
+
+pub(crate) fn call_all(o: &Opaque) {
+    knobs(o);
+    let Some(space) = o.space::<K>() else { return };
+    spaces(o, &space);
+    let (Some(a), Some(b)) = (o.combination(&space), o.combination(&space)) else { return };
+    encodings(o, &space, &a, &b);
+    tables(o, &space, a);
+    records(o, &space, &a);
+}
+
+fn knobs(o: &Opaque) {
+    let knobs = [o.knob(), o.knob(), o.knob()];
+    for knob in o.part(&knobs) {
+        keep((knob.levels(), knob.is_graded(), knob.position(o.size() as Level)));
+    }
+    keep((features(o.part(&knobs)), graded_features(o.part(&knobs))));
+    if let Err(error) = Space::<2>::new(o.part(&knobs)) {
+        say(error);
+    }
+}
+
+fn spaces(o: &Opaque, space: &Space<K>) {
+    keep((space.knobs(), space.cardinality(), space.last_index(), space.at(o.long())));
+    let levels: [Level; K] = core::array::from_fn(|_| o.size() as Level);
+    keep(space.combination(o.part(&levels)));
+    if let Some(c) = o.combination(space) {
+        keep((space.index(&c), space.contains(&c), space.is_feasible(&c)));
+        keep((c.levels(), c.level(o.size())));
+    }
+}
+
+fn encodings(o: &Opaque, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) {
+    // Now and then one that was made for another space.
+    let other = o.space::<K>().unwrap_or(space.clone());
+    let made_for = if o.word().is_multiple_of(4) { &other } else { space };
+    let encoder = Encoder::new(made_for, o.one_of(Encoding::Compact, &[Encoding::PerKnob]));
+    let (mut z, n) = (o.floats::<M>(), o.size());
+    let z = z.get_mut(..n).unwrap_or_default();
+    encoder.encode(space, a, z);
+    keep(encoder.decode(space, z));
+    encoder.encode_graded(space, a, z);
+    keep((encoder.graded_product(space, a, b), encoder.differing(space, a, b), encoder.mean_square()));
+    encoder.offset(z);
+    keep((encoder.extent(space, z), encoder.encoding()));
+    keep((encoder.features(), encoder.graded_features(), encoder.clone()));
+}
+
+fn tables(o: &Opaque, space: &Space<K>, best: Combination<K>) {
+    let incumbents = [best; 5];
+    let best = o.part(&incumbents).iter().copied();
+    let table = LookupTable::new(space, o.size(), o.size(), o.long(), best);
+    keep((table.is_whole(), table.len(), table.is_empty()));
+    keep((table.row(space, o.size()), table.row(&o.space().unwrap_or(space.clone()), o.size())));
+}
+
+fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {
+    let event = o.one_of(Event::Told(o.float()), &[Event::Failed, Event::Enqueued, Event::Asked]);
+    let record = Record::new(c, event);
+    keep(record.combination(space));
+    let (mut buffer, n) = ([0; Record::<K>::MOST_BYTES], o.size());
+    match record.to_bytes(buffer.get_mut(..n).unwrap_or_default()) {
+        Ok(bytes) => keep(bytes),
+        Err(error) => say(error),
+    }
+    let bytes: [u8; 10] = core::array::from_fn(|_| o.size() as u8);
+    match Record::<K>::from_bytes(o.part(&bytes)) {
+        Ok(record) => keep(record),
+        Err(error) => say(error),
+    }
+}

@@ -1,0 +1,112 @@
+//! The tuner, with every choice of its configuration.
+
+use static_cell::ConstStaticCell;
+use trimtab::cache::Cache;
+use trimtab::fit::Search;
+use trimtab::gp::Prior;
+use trimtab::matrix::triangle;
+use trimtab::{
+    Acquisition, Beta, Config, Distribution, Encoding, Error, Event, Goal, Noise, Record, Region, Tuner, WhenFull,
+};
+
+use crate::opaque::{Opaque, keep, say};
+
+/// Small ones, whose stores are full soon, and one of a real size: how long a loop is decides what the compiler does with it.
+static FLAT: ConstStaticCell<Pair<5, 0, 4, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
+static PROJECTED: ConstStaticCell<Pair<5, 20, 3, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
+static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
+
+/// A tuner and its cache.
+struct Pair<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
+    tuner: Tuner<K, M, D, T, L, P>,
+    cache: Cache<K, D, T, L>,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    Pair<K, M, D, T, L, P>
+{
+    const fn new() -> Self {
+        Self { tuner: Tuner::new(), cache: Cache::new() }
+    }
+
+    /// Every call, in any order, on a tuner that is ready or not.
+    fn drive(&mut self, o: &Opaque) {
+        for _ in 0..1000 {
+            if let Err(error) = self.step(o) {
+                say(error);
+            }
+        }
+    }
+
+    fn step(&mut self, o: &Opaque) -> Result<(), Error> {
+        let Self { tuner, cache } = self;
+        let Some(c) = o.combination(&tuner.space().clone()) else { return Ok(()) };
+        match o.size() {
+            // Seldom, so that stores become full.
+            0 if tuner.space().knobs().is_empty() || o.word().is_multiple_of(16) => {
+                let config = o.one_of(Config::default(), &[Config::paper(), config(o)]);
+                let Some(space) = o.space() else { return Ok(()) };
+                tuner.init(space, config, o.long())?;
+            }
+            1 => match o.word() % 4 {
+                0 => keep(tuner.ask()?),
+                1 => keep(tuner.ask_with(cache)?),
+                2 => keep(tuner.ask_lookup(o.one_of(Region::UnitBox, &[Region::BoundingBox]))?),
+                _ => keep(tuner.ask_recon(o.one_of(Region::UnitBox, &[Region::BoundingBox]), o.float())?),
+            },
+            2 => tuner.ask_begin()?,
+            3 => keep(tuner.ask_step(o.size() as u16)?),
+            4 => tuner.tell(&c, o.float())?,
+            5 => tuner.tell_failed(&c)?,
+            6 => tuner.enqueue(&c)?,
+            7 => keep(tuner.cancel(&c)),
+            8 => {
+                let event = o.one_of(Event::Told(o.float()), &[Event::Failed, Event::Enqueued, Event::Asked]);
+                tuner.replay(&Record::new(&c, event))?;
+            }
+            9 => keep((tuner.best_posterior(), tuner.predict(&c))),
+            _ => {
+                keep((tuner.space(), tuner.config(), tuner.hyper(), tuner.pending()));
+                keep((tuner.len(), tuner.is_empty(), tuner.failures(), tuner.best_observed()));
+                tuner.observations().for_each(|observation| keep((observation, observation.is_failure())));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn call_all(o: &Opaque) {
+    keep((Tuner::<1, 0, 0, 1, 1, 1>::default(), Cache::<1, 0, 1, 1>::default()));
+    if let Some(pair) = FLAT.try_take() {
+        pair.drive(o);
+    }
+    if let Some(pair) = PROJECTED.try_take() {
+        pair.drive(o);
+    }
+    if let Some(pair) = REAL.try_take() {
+        pair.drive(o);
+    }
+}
+
+fn config(o: &Opaque) -> Config {
+    let goal = o.one_of(Goal::Minimise, &[Goal::Maximise]);
+    let encoding = o.one_of(Encoding::Compact, &[Encoding::PerKnob]);
+    let maps = [Distribution::Uniform01, Distribution::Centred, Distribution::Signs, Distribution::Identity].map(Some);
+    let theorem = Beta::Theorem { scale: o.float(), delta: o.float() };
+    let beta = o.one_of(theorem, &[Beta::Constant(o.float()), Beta::Logarithmic(o.float())]);
+    Config {
+        goal,
+        encoding,
+        map: o.one_of(None, &maps),
+        prior: o.one_of(Prior::WEAK, &[Prior { mean_precision: o.float(), signal_weight: o.float() }]),
+        fit: Search { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 },
+        refit: o.size() as u16,
+        standardise: o.word() & 1 == 0,
+        acquisition: o.one_of(Acquisition::ExpectedImprovement, &[Acquisition::Ucb(beta)]),
+        initial: o.size() as u16,
+        noise: o.one_of(Noise::Fitted, &[Noise::Given(o.float())]),
+        remeasure: o.size() as u16,
+        when_full: o.one_of(WhenFull::Refuse, &[WhenFull::ForgetOldest, WhenFull::ForgetWorst]),
+        descent: o.size() as u16,
+    }
+}
