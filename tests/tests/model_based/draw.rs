@@ -47,17 +47,29 @@ enum Values {
     Extreme,
 }
 
+/// What a sequence does more of than others.
+#[derive(Clone, Copy, PartialEq)]
+enum Mood {
+    Even,
+    /// Queues much and asks little, and mostly in slices.
+    Queueing,
+    /// Asks much before it tells.
+    Asking,
+}
+
 pub(crate) struct Draw {
     random: Random,
     values: Values,
+    mood: Mood,
 }
 
 impl Draw {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed, 1 << 60);
-        let values =
-            [Values::Few, Values::Many, Values::Many, Values::Equal, Values::Extreme][random.below(5) as usize];
-        Self { random, values }
+        let values = [Values::Few, Values::Many, Values::Many, Values::Equal, Values::Extreme];
+        let values = values[random.below(5) as usize];
+        let mood = [Mood::Even, Mood::Even, Mood::Queueing, Mood::Asking][random.below(4) as usize];
+        Self { random, values, mood }
     }
 
     pub(crate) fn below(&mut self, n: usize) -> usize {
@@ -87,8 +99,8 @@ impl Draw {
         }
         match self.below(8) {
             0 => space.with_feasible(&|c| !c.levels().iter().map(|l| u32::from(*l)).sum::<u32>().is_multiple_of(3)),
-            1 => space.with_feasible(&|c| c.level(0) == 0),
-            2 if self.below(4) == 0 => space.with_feasible(&|_| false),
+            1 | 2 => space.with_feasible(&|c| c.level(0) == 0),
+            3 if self.below(4) == 0 => space.with_feasible(&|_| false),
             _ => space,
         }
     }
@@ -146,15 +158,19 @@ impl Draw {
         let awaited = if pending.is_empty() { any } else { pending[self.below(pending.len())] };
         let value = self.value();
         let region = self.one_of(&[Region::UnitBox, Region::BoundingBox]);
+        let seldom = self.below(4) == 0;
         // A tuner that is not ready is made so soon, but some calls come before.
         let first = if run.known.is_ready() { 1 } else { 40 };
         match self.below(100 + first) {
+            0..60 if seldom && self.mood == Mood::Queueing => Call::AskBegin,
+            0..60 if self.mood == Mood::Queueing && self.below(4) > 0 => Call::Enqueue(any),
+            25..74 if !seldom && self.mood == Mood::Asking => Call::Ask(Way::Plain),
             0..14 => Call::Ask(Way::Plain),
             14..20 => Call::Ask(Way::Cached),
             20..23 => Call::Ask(Way::Lookup(region)),
             23..25 => Call::Ask(Way::Recon(region, 0.02)),
             25..29 => Call::AskBegin,
-            29..37 => Call::AskStep(self.below(20) as u16),
+            29..37 => Call::AskStep(self.below(5) as u16),
             37..57 => Call::Tell(awaited, value),
             57..64 => Call::Tell(any, value),
             64 => Call::Tell(any, self.one_of(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY])),

@@ -19,37 +19,38 @@ use run::Run;
 use trimtab::matrix::triangle;
 
 /// How many sequences, and how many calls each has.
-const SEQUENCES: u64 = 3000;
+const SEQUENCES: u64 = 2500;
 const CALLS: usize = 60;
 
 /// What must have been seen in all of them, each many times: otherwise the draws miss what they are for.
-const EXPECTED: [&str; 24] = [
-    "TooManyFeatures",
-    "NoDimensions",
-    "Uninitialised",
-    "TooManyPending",
-    "NotBegun",
-    "NoMap",
-    "Exhausted",
-    "NonFinite",
-    "Foreign",
-    "Infeasible",
-    "Full",
-    "Known",
-    "Space(WrongLength",
+const EXPECTED: [&str; 25] = [
+    "Init(TooManyFeatures",
+    "Init(NoDimensions)",
+    "Ask(Uninitialised)",
+    "Ask(TooManyPending",
+    "Ask(NotBegun)",
+    "Ask(NoMap)",
+    "Ask(Exhausted)",
+    "Tell(NonFinite)",
+    "Tell(Foreign)",
     "Tell(Infeasible)",
     "Tell(Full)",
+    "Enqueue(Foreign)",
+    "Enqueue(Infeasible)",
     "Enqueue(Known)",
-    "Ask(TooManyPending",
+    "Enqueue(Full",
+    "Space(WrongLength",
+    "Space(NoSuchLevel",
     "not yet",
     "asked again",
     "chosen while others are awaited",
     "told again",
     "forgotten",
     "cancelled",
+    "refused while asking",
     "rebuilt",
 ];
-const OFTEN: usize = 10;
+const OFTEN: usize = 50;
 
 /// What was seen, and how often.
 type Seen = BTreeMap<String, usize>;

@@ -92,7 +92,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     }
 
     /// Makes a call that must be refused for one of the reasons, or accepted if there is none. A refusal leaves every bit as it was.
-    fn attempt<R, E: PartialEq + Debug>(
+    fn attempt<R, E: Copy + PartialEq + Debug + Into<Error>>(
         &mut self,
         against: &[E],
         call: impl FnOnce(&mut Tuner<K, M, D, T, L, P>) -> Result<R, E>,
@@ -103,7 +103,11 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             (Err(error), Some(before)) => {
                 assert!(against.contains(&error), "{error:?} is not among {against:?}");
                 assert_eq!(bits(&self.tuner), before, "refused, and something changed");
+                let error: Error = error.into();
                 self.saw(bits(&error).split(' ').next().unwrap_or_default());
+                if self.known.asking {
+                    self.saw("refused while asking");
+                }
                 false
             }
             (Ok(_), Some(_)) => panic!("accepted in spite of {against:?}"),
@@ -247,7 +251,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             Err(error) => {
                 assert_eq!(error, AskError::Exhausted);
                 assert!(self.known.open().is_empty(), "exhausted, and these are left: {:?}", self.known.open());
-                self.saw("Exhausted");
+                self.saw("Ask(Exhausted)");
             }
         }
     }
