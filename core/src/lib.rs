@@ -10,7 +10,8 @@
 //! ```text
 //! space → encoding → embedding → table → surrogate → acquisition → proposal
 //!   c       z(c)       x = R·z     L     gp: μ, σ       μ − βσ        c†
-//! surrogate: likeness → kernel → gp, with fit and costs
+//! surrogate (model): likeness → kernel → gp, with fit and costs
+//! the paper's own asks: continuous (with gradient) → nearest, or → reconstruction
 //! tools: matrix, cholesky, math, random, error
 //! ```
 //!
