@@ -148,6 +148,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// How many combinations have an outcome, failures included.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 1.0)?;
+    /// assert_eq!(tuner.len(), 1);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.model.observations.len()
     }
@@ -158,32 +170,109 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// How many combinations failed.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert_eq!((tuner.len(), tuner.failures()), (1, 1));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn failures(&self) -> usize {
         self.len() - self.model.observations.measured()
     }
 
     /// The combinations that are asked and not told.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert_eq!(tuner.pending(), [c]);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn pending(&self) -> &[Combination<K>] {
         &self.pending
     }
 
     /// The combinations with an outcome, in the order of their first one.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 2.5)?;
+    /// assert!(tuner.observations().all(|o| o.combination == c && o.value == 2.5));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn observations(&self) -> impl Iterator<Item = Observation<K>> {
         (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.shown(o))
     }
 
     /// The observation with the best mean value; of equals the first.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in [3.0, 1.0, 2.0] {
+    ///     let c = tuner.ask()?.combination;
+    ///     tuner.tell(&c, value)?;
+    /// }
+    /// assert_eq!(tuner.best_observed().map(|best| best.value), Some(1.0));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn best_observed(&self) -> Option<Observation<K>> {
         self.model.observations.ranked(0).map(|o| self.shown(o))
     }
 
     /// The measured combination that the model thinks best. With noise it is a safer choice than the best value, which
     /// may have been luck.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in [3.0, 1.0, 2.0] {
+    ///     let c = tuner.ask()?.combination;
+    ///     tuner.tell(&c, value)?;
+    /// }
+    /// let best = tuner.best_posterior().map(|best| best.combination);
+    /// assert!(tuner.observations().any(|o| Some(o.combination) == best));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn best_posterior(&self) -> Option<Estimate<K>> {
         self.by_posterior().0.map(|scored| self.estimate(scored))
     }
 
     /// What the model thinks of a combination; none before the first outcome or if the combination is foreign.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert!(tuner.predict(&c).is_none());
+    /// tuner.tell(&c, 2.5)?;
+    /// assert!(tuner.predict(&c).is_some_and(|estimate| (estimate.mean - 2.5).abs() < 0.1));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn predict(&self, c: &Combination<K>) -> Option<Estimate<K>> {
         if self.is_empty() || !self.space.contains(c) {
             return None;
@@ -192,11 +281,33 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// The hyper-parameters that the model has now.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// assert!(tuner.hyper().length_scale > 0.0);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn hyper(&self) -> Hyper {
         self.model.fit.hyper()
     }
 
     /// Puts a combination in the queue: it is asked before anything else. For defaults from a data sheet.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let default = tuner.space().combination(&[2, 7])?;
+    /// tuner.enqueue(&default)?;
+    /// assert_eq!(tuner.ask()?.combination, default);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn enqueue(&mut self, c: &Combination<K>) -> Result<(), EnqueueError> {
         if !self.space.contains(c) || self.space.knobs().is_empty() {
             return Err(EnqueueError::Foreign);
@@ -213,6 +324,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// What to measure next. What was asked before and not told is not asked again.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let (first, second) = (tuner.ask()?, tuner.ask()?);
+    /// assert_ne!(first.combination, second.combination);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
         self.ask_begin()?;
         loop {
@@ -385,6 +507,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// Forgets that a combination was asked: it will not be told, and may be asked again. Whether it was awaited.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert!(tuner.cancel(&c) && tuner.pending().is_empty());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn cancel(&mut self, c: &Combination<K>) -> bool {
         let place = self.pending.iter().position(|own| own == c);
         if let Some(place) = place {
@@ -409,6 +542,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// Takes in a measured value, of a combination asked for or not. A combination told before is averaged.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 1.0)?;
+    /// tuner.tell(&c, 3.0)?;
+    /// assert_eq!(tuner.best_observed().map(|best| (best.value, best.repeats)), Some((2.0, 2)));
+    /// assert!(tuner.tell(&c, f32::NAN).is_err());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
         if !value.is_finite() {
             return Err(TellError::NonFinite);
@@ -418,6 +565,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Takes in that measuring a combination failed: it crashed, hung or was unsafe. It is never asked again, and the model
     /// learns it as the worst value so far.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert_eq!(tuner.best_observed(), None);
+    /// assert_ne!(tuner.ask()?.combination, c);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<(), TellError> {
         self.take_in(c, None)
     }

@@ -74,6 +74,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// CBO-Recon: the best point of the region, recovered by the pseudo-inverse and rounded at the threshold (0.02 in the paper).
+    ///
+    /// ```
+    /// use trimtab::{Config, Knob, Region, Space, reconstruction::THRESHOLD};
+    /// const BITS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 1, dimensions: 6);
+    /// let mut tuner = Bits::new();
+    /// tuner.init(Space::new(&BITS)?, Config::paper(), 1)?;
+    /// for i in 0..8 {
+    ///     let c = tuner.ask_recon(Region::UnitBox, THRESHOLD)?.combination;
+    ///     tuner.tell(&c, i as f32)?;
+    /// }
+    /// assert_eq!(tuner.len(), 8); // nothing was asked twice
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn ask_recon(&mut self, region: Region, threshold: f32) -> Result<Proposal<K>, AskError> {
         self.ask_in(region, |tuner, x| {
             let (geometry, space) = (&tuner.model.geometry, &tuner.space);
