@@ -169,6 +169,22 @@ fn an_incumbent_in_doubt_is_measured_again() {
     }
 }
 
+/// What was forgotten is no repeat: a tuner that follows a drift goes on measuring in doubt.
+#[test]
+fn remeasuring_goes_on_while_forgetting() {
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let mut tuner = tuner(Config { when_full, remeasure: 9, noise: Noise::Given(1.0), ..Config::default() });
+        let mut random = Random::new(3, 0);
+        let mut late = 0;
+        for i in 0..120 {
+            let c = tuner.ask().expect("a proposal").combination;
+            late += usize::from(i >= 60 && tuner.observations().any(|o| o.combination == c));
+            tuner.tell(&c, 0.1 * cost(&c) + 3.0 * random.uniform()).expect("there is always room");
+        }
+        assert!(late > 0, "{when_full:?}");
+    }
+}
+
 #[test]
 fn a_given_noise_is_respected() {
     // Noise as large as the signal: the posterior at a measured combination must not be its value.
