@@ -21,6 +21,13 @@ use crate::gp::Posterior;
 use crate::math::{erfc, ln, short_exp, sqrt};
 
 /// The exploration weight β_t of GP-UCB.
+///
+/// ```
+/// use trimtab::Beta;
+/// let (constant, growing) = (Beta::Constant(2.0), Beta::Logarithmic(2.0));
+/// assert_eq!(constant.at(1, 4.8), constant.at(100, 4.8));
+/// assert!(growing.at(1, 4.8) < growing.at(100, 4.8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Beta {
@@ -57,6 +64,11 @@ impl Beta {
 }
 
 /// Which rule chooses the next combination.
+///
+/// ```
+/// use trimtab::{Acquisition, Beta, Config};
+/// assert_eq!(Config::default().acquisition, Acquisition::Ucb(Beta::Constant(2.0)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Acquisition {
@@ -68,6 +80,13 @@ pub enum Acquisition {
 
 impl Acquisition {
     /// The rule for one ask, its constants worked out.
+    ///
+    /// ```
+    /// use trimtab::{Acquisition, Beta, acquisition::Rule};
+    /// let (t, log_cardinality, best) = (10, 4.8, -1.5);
+    /// assert_eq!(Acquisition::Ucb(Beta::Constant(2.0)).prepare(t, log_cardinality, best), Rule::Ucb { beta: 2.0 });
+    /// assert_eq!(Acquisition::ExpectedImprovement.prepare(t, log_cardinality, best), Rule::ExpectedImprovement { best });
+    /// ```
     pub fn prepare(&self, t: usize, log_cardinality: f32, best: f32) -> Rule {
         match self {
             Self::Ucb(beta) => Rule::Ucb { beta: beta.at(t, log_cardinality) },
@@ -104,6 +123,12 @@ const LEAST_VARIANCE: f32 = 1e-12;
 
 impl Rule {
     /// The score of a posterior; the smallest wins.
+    ///
+    /// ```
+    /// use trimtab::{acquisition::Rule, gp::Posterior};
+    /// let posterior = Posterior { mean: 1.0, variance: 4.0 };
+    /// assert_eq!(Rule::Ucb { beta: 3.0 }.score(posterior), 1.0 - 3.0 * 2.0);
+    /// ```
     pub fn score(&self, posterior: Posterior) -> f32 {
         let sigma = sqrt(posterior.variance.max(LEAST_VARIANCE));
         match self {
@@ -114,6 +139,13 @@ impl Rule {
 }
 
 /// How the score changes with the posterior.
+///
+/// ```
+/// use trimtab::{acquisition::{Rule, Slopes}, gp::Posterior};
+/// // The larger the mean, the larger the score; the less is known, the smaller.
+/// let Slopes { mean, variance } = Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior { mean: 0.5, variance: 1.0 });
+/// assert!(mean > 0.0 && variance < 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slopes {

@@ -62,6 +62,18 @@ impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
 
 impl<const K: usize, const D: usize, const T: usize, const L: usize> Cache<K, D, T, L> {
     /// All zero, so that a static cache costs no flash.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// # type RelayCache = trimtab::tuner_cache!(KNOBS, observations: 16, rows: 64);
+    /// # let mut tuner = Relays::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let mut cache = RelayCache::new(); // knows nothing yet, and is of no tuner yet
+    /// assert_eq!(tuner.clone().ask_with(&mut cache), tuner.ask());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub const fn new() -> Self {
         Self { rows: [Row::EMPTY; L], of: (0, 0, 0) }
     }
@@ -82,6 +94,13 @@ impl<const K: usize, const D: usize, const T: usize, const L: usize> Default for
 }
 
 /// The type of a cache for the tuner that [`tuner!`](crate::tuner!) gives for the same words.
+///
+/// ```
+/// const KNOBS: [trimtab::Knob; 12] = [trimtab::Knob::nominal(2); 12];
+/// type RelayCache = trimtab::tuner_cache!(KNOBS, observations: 16, rows: 64);
+/// // Sixteen numbers and some thirty bytes a row.
+/// assert!(size_of::<RelayCache>() <= 64 * (16 * 4 + 32) + 16);
+/// ```
 #[macro_export]
 macro_rules! tuner_cache {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {

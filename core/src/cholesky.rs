@@ -39,41 +39,107 @@ pub struct Cholesky<const P: usize> {
 
 impl<const P: usize> Cholesky<P> {
     /// The factor of a matrix of no rows.
+    ///
+    /// ```
+    /// let factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// assert_eq!((factor.len(), factor.log_determinant()), (0, 0.0));
+    /// ```
     pub const fn new() -> Self {
         Self { factor: Triangle::new(), len: 0 }
     }
 
     /// How many rows are factorised.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// assert_eq!(factor.len(), 1);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there are no rows.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// assert!(factor.is_empty());
+    /// factor.append(&[4.0])?;
+    /// assert!(!factor.is_empty());
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Forgets all rows.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.clear();
+    /// assert!(factor.is_empty());
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Keeps the first n rows: the factor of the first n rows and columns.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// let determinant = factor.log_determinant();
+    /// factor.append(&[2.0, 5.0])?;
+    /// factor.truncate(1);
+    /// assert_eq!(factor.log_determinant(), determinant);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn truncate(&mut self, n: usize) {
         self.len = self.len.min(n);
     }
 
     /// Row i of L.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// // L·Lᵀ = A: 2·2 = 4, 1·2 = 2, 1·1 + 2·2 = 5.
+    /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 2.0][..]));
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn row(&self, i: usize) -> &[f32] {
         self.factor.row(i)
     }
 
     /// Appends one row of A, up to and with its diagonal.
+    ///
+    /// ```
+    /// use trimtab::cholesky::{Cholesky, CholeskyError};
+    /// let mut factor = Cholesky::<3>::new();
+    /// assert_eq!(factor.append(&[-1.0]), Err(CholeskyError::Pivot { row: 0 }));
+    /// assert_eq!(factor.append(&[4.0]), Ok(()));
+    /// assert_eq!(factor.row(0), [2.0]);
+    /// ```
     pub fn append(&mut self, row: &[f32]) -> Result<(), CholeskyError> {
         self.append_with(|own| own.iter_mut().zip(row).for_each(|(own, a)| *own = *a))
     }
 
     /// Appends one row of A that `write` writes in place, up to and with its diagonal.
+    ///
+    /// ```
+    /// use trimtab::cholesky::Cholesky;
+    /// let (mut given, mut written) = (Cholesky::<3>::new(), Cholesky::<3>::new());
+    /// for row in [&[4.0][..], &[2.0, 5.0]] {
+    ///     given.append(row)?;
+    ///     written.append_with(|own| own.copy_from_slice(row))?;
+    /// }
+    /// assert_eq!(written.row(1), given.row(1));
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn append_with(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
         let (above, row) = self.factor.split_row(self.len);
         if row.is_empty() {
@@ -93,18 +159,48 @@ impl<const P: usize> Cholesky<P> {
     }
 
     /// Solves L·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
+    /// let mut x = [6.0, 5.0];
+    /// factor.solve_lower(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 2·3 = 6, 3 + 2·1 = 5
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn solve_lower(&self, b: &mut [f32]) {
         self.solve_lower_from(0, b, |_, _| true);
     }
 
     /// Solves L·x = b in place where the first `solved` elements are x already. Shows the place and value of each further one when it is
     /// known, and stops where `go_on` is false. Whether it came to the end.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
+    /// let mut x = [3.0, 5.0]; // the first is solved: 2·3 = 6
+    /// assert!(factor.solve_lower_from(1, &mut x, |i, value| (i, value) == (1, 1.0)));
+    /// assert_eq!(x, [3.0, 1.0]);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn solve_lower_from(&self, solved: usize, b: &mut [f32], go_on: impl FnMut(usize, f32) -> bool) -> bool {
         let rows = self.factor.rows_from(solved).take(self.len.saturating_sub(solved));
         forward(rows, solved, b, go_on)
     }
 
     /// Solves Lᵀ·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // Lᵀ = [[2, 1], [0, 2]]
+    /// let mut x = [7.0, 2.0];
+    /// factor.solve_upper(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 2·3 + 1 = 7, 2·1 = 2
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn solve_upper(&self, b: &mut [f32]) {
         for i in (0..self.len).rev() {
             let Some((diagonal, row)) = self.row(i).split_last() else { continue };
@@ -115,12 +211,31 @@ impl<const P: usize> Cholesky<P> {
     }
 
     /// Solves A·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::cholesky::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// let mut x = [14.0, 11.0];
+    /// factor.solve(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 4·3 + 2·1 = 14, 2·3 + 5·1 = 11
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn solve(&self, b: &mut [f32]) {
         self.solve_lower(b);
         self.solve_upper(b);
     }
 
     /// ln |A|, twice the sum of the logarithms of the diagonal of L.
+    ///
+    /// ```
+    /// use trimtab::{cholesky::Cholesky, math::ln};
+    /// let mut factor = Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// assert!((factor.log_determinant() - ln(4.0 * 5.0 - 2.0 * 2.0)).abs() < 1e-6);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn log_determinant(&self) -> f32 {
         2.0 * self.rows().filter_map(|row| row.last()).fold(0.0, |sum, diagonal| sum + ln(*diagonal))
     }
@@ -149,6 +264,14 @@ fn forward<'a>(
 }
 
 /// Why a row was not appended.
+///
+/// ```
+/// use trimtab::cholesky::{Cholesky, CholeskyError};
+/// let mut factor = Cholesky::<1>::new();
+/// factor.append(&[1.0])?;
+/// assert_eq!(factor.append(&[0.0, 1.0]), Err(CholeskyError::Full));
+/// # Ok::<(), CholeskyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CholeskyError {

@@ -10,6 +10,20 @@ use crate::fit;
 use crate::gp::Prior;
 
 /// Whether small or large values are good.
+///
+/// ```
+/// # use trimtab::{Config, Goal, Knob, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config { goal: Goal::Maximise, ..Config::default() }, 1)?;
+/// for value in [3.0, 1.0, 2.0] {
+///     let c = tuner.ask()?.combination;
+///     tuner.tell(&c, value)?;
+/// }
+/// assert_eq!(tuner.best_observed().map(|best| best.value), Some(3.0));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Goal {
@@ -30,6 +44,20 @@ impl Goal {
 }
 
 /// Where the variance of the measurement noise comes from.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Noise, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config { noise: Noise::Given(0.0), ..Config::default() }, 1)?;
+/// for value in [3.0, 1.0, 2.0] {
+///     let c = tuner.ask()?.combination;
+///     tuner.tell(&c, value)?;
+/// }
+/// assert!(tuner.hyper().noise < 1.001e-4); // the least that f32 needs
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Noise {
@@ -40,6 +68,20 @@ pub enum Noise {
 }
 
 /// What happens to a new observation when there is no room.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Space, WhenFull};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type Two = trimtab::tuner!(KNOBS, observations: 2, rows: 32);
+/// # let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config { when_full: WhenFull::ForgetOldest, ..Config::default() }, 1)?;
+/// for value in [3.0, 1.0, 2.0] {
+///     let c = tuner.ask()?.combination;
+///     tuner.tell(&c, value)?;
+/// }
+/// assert!(tuner.observations().map(|o| o.value).eq([1.0, 2.0]));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WhenFull {
@@ -108,6 +150,12 @@ impl Config {
     };
 
     /// The default, as a constant.
+    ///
+    /// ```
+    /// use trimtab::Config;
+    /// const CAREFUL: Config = Config { initial: 16, ..Config::DEFAULT };
+    /// assert_eq!(Config { initial: CAREFUL.initial, ..Config::default() }, CAREFUL);
+    /// ```
     pub const DEFAULT: Self = Self {
         goal: Goal::Minimise,
         encoding: Encoding::PerKnob,
@@ -133,6 +181,18 @@ impl Config {
     ///
     /// Where the paper is silent, bayeso, the software it used, decides: the weight 2·ln(t + 1), and a fixed noise of
     /// 0.01. Its length-scales, one a dimension, are one here.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Region, Space};
+    /// const BITS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 1, dimensions: 6);
+    /// # let mut tuner = Bits::new();
+    /// tuner.init(Space::new(&BITS)?, Config::paper(), 1)?;
+    /// let c = tuner.ask_lookup(Region::UnitBox)?.combination;
+    /// tuner.tell(&c, 1.0)?;
+    /// assert_ne!(tuner.ask_lookup(Region::UnitBox)?.combination, c);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub const fn paper() -> Self {
         Self {
             goal: Goal::Minimise,

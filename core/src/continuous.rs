@@ -40,6 +40,16 @@ const SHORTEST: f32 = 1e-6;
 const MOST_IDLE: usize = 3;
 
 /// Where the smallest value was found.
+///
+/// ```
+/// use trimtab::continuous::{Minimum, descend};
+/// let Minimum { x, value, evaluations } = descend(&[(0.0, 1.0)], &[0.5], |[x], gradient| {
+///     *gradient = [-1.0];
+///     -x
+/// });
+/// assert_eq!((x, value), ([1.0], -1.0));
+/// assert!(evaluations < 20);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Minimum<const D: usize> {

@@ -5,7 +5,7 @@
 //! **Choices.** The paper normalises nothing. But one huge cost (an empty seesaw is 1e5, a relay setting that reflects everything)
 //! must not flatten the differences that matter, so costs far on the *bad* side are cut; the good side is never touched.
 //! Where half of all costs equal the smallest, the median says nothing of the spread and nothing is cut. Equal costs
-//! standardise to zero.
+//! standardise to zero. Costs that must stay as they are do so up to ±1e15: beyond, their squares in the surrogate would not be finite.
 //!
 //! **Cost.** Some 10 operations an observation. The caller keeps the order of the costs, so that smallest and median are known.
 
@@ -15,6 +15,13 @@ use crate::math::sqrt;
 const REACH: f32 = 3.0;
 
 /// The map from costs to standardised costs, for one set of costs.
+///
+/// ```
+/// use trimtab::costs::Standard;
+/// // Mean 4, deviation 2.
+/// let standard = Standard::of([2.0, 6.0].into_iter(), 2.0, 6.0);
+/// assert_eq!([2.0, 4.0, 6.0].map(|cost| standard.apply(cost)), [-1.0, 0.0, 1.0]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standard {
     cap: f32,
@@ -29,7 +36,13 @@ pub struct Standard {
 impl Standard {
     pub(crate) const ZERO: Self = Self { cap: 0.0, unit: 0.0, mean: 0.0, deviation: 0.0 };
 
-    /// Changes nothing: for costs that must stay as they are.
+    /// Changes nothing up to ±1e15: for costs that must stay as they are.
+    ///
+    /// ```
+    /// use trimtab::costs::Standard;
+    /// assert_eq!((Standard::NONE.apply(1e5), Standard::NONE.deviation()), (1e5, 1.0));
+    /// assert_eq!(Standard::NONE.apply(f32::MIN), -1e15);
+    /// ```
     pub const NONE: Self = Self { cap: f32::INFINITY, unit: 1.0, mean: 0.0, deviation: 1.0 };
 
     /// Learned from the costs, their smallest and their median.
@@ -56,26 +69,47 @@ impl Standard {
     }
 
     /// A cost as the surrogate sees it.
+    ///
+    /// ```
+    /// use trimtab::costs::Standard;
+    /// let standard = Standard::of([7.0; 4].into_iter(), 7.0, 7.0);
+    /// assert_eq!(standard.apply(7.0), 0.0); // equal costs teach nothing
+    /// ```
     pub fn apply(&self, cost: f32) -> f32 {
-        (cost.min(self.cap) * self.unit - self.mean) / self.deviation
+        ((cost.min(self.cap) * self.unit).clamp(-LARGEST, LARGEST) - self.mean) / self.deviation
     }
 
     /// A standardised cost in the user's units.
+    ///
+    /// ```
+    /// use trimtab::costs::Standard;
+    /// let standard = Standard::of([2.0, 6.0].into_iter(), 2.0, 6.0);
+    /// assert_eq!(standard.undo(standard.apply(6.0)), 6.0);
+    /// ```
     pub fn undo(&self, y: f32) -> f32 {
         (y * self.deviation + self.mean) / self.unit
     }
 
     /// How many of the user's units one standard deviation is.
+    ///
+    /// ```
+    /// use trimtab::costs::Standard;
+    /// let standard = Standard::of([2.0, 6.0].into_iter(), 2.0, 6.0);
+    /// assert_eq!(standard.undo(1.0) - standard.undo(0.0), standard.deviation());
+    /// ```
     pub fn deviation(&self) -> f32 {
         self.deviation / self.unit
     }
 }
 
+/// The largest magnitude in units: ten thousand squares of it, divided by the least noise, are finite.
+const LARGEST: f32 = 1e15;
+
 /// Differences this small beside costs near 1 are rounding.
 const LEAST_DEVIATION: f32 = 1e-7;
 
 /// The power of two that brings a magnitude between 1 and 2.
-fn inverse_power_of_two(magnitude: f32) -> f32 {
+pub(crate) fn inverse_power_of_two(magnitude: f32) -> f32 {
     let exponent = (magnitude.to_bits() >> 23 & 0xff).clamp(1, 253);
     f32::from_bits((254 - exponent) << 23)
 }

@@ -24,6 +24,15 @@ use crate::random::Random;
 use crate::space::Space;
 
 /// What the entries of R are drawn from.
+///
+/// ```
+/// use trimtab::embedding::{Distribution, RandomMap};
+/// let mut map = RandomMap::<4, 10>::new();
+/// map.draw(Distribution::Uniform01, 10, 1);
+/// assert!(map.matrix().rows().flatten().all(|r| (0.0..0.1).contains(r)));
+/// map.draw(Distribution::Signs, 10, 1);
+/// assert!(map.matrix().rows().flatten().all(|r| r.abs() == 0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Distribution {
@@ -54,6 +63,11 @@ pub struct RandomMap<const D: usize, const M: usize> {
 
 impl<const D: usize, const M: usize> RandomMap<D, M> {
     /// All zero; to be drawn.
+    ///
+    /// ```
+    /// let map = trimtab::embedding::RandomMap::<2, 3>::new();
+    /// assert!(map.matrix().rows().all(|row| *row == [0.0; 3]));
+    /// ```
     pub const fn new() -> Self {
         Self { matrix: Matrix::new() }
     }
@@ -73,11 +87,29 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     }
 
     /// R; columns past m are 0.
+    ///
+    /// ```
+    /// use trimtab::embedding::{Distribution, RandomMap};
+    /// let mut map = RandomMap::<2, 3>::new();
+    /// map.draw(Distribution::Centred, 2, 1);
+    /// assert!(map.matrix().rows().all(|[first, _, past]| *first != 0.0 && *past == 0.0));
+    /// ```
     pub fn matrix(&self) -> &Matrix<D, M> {
         &self.matrix
     }
 
     /// Draws R for m features from this seed. `Identity` needs no matrix and draws nothing.
+    ///
+    /// ```
+    /// use trimtab::embedding::{Distribution, RandomMap};
+    /// let drawn = |seed| {
+    ///     let mut map = RandomMap::<2, 3>::new();
+    ///     map.draw(Distribution::Centred, 3, seed);
+    ///     map
+    /// };
+    /// assert_eq!(drawn(1).matrix().row(0), drawn(1).matrix().row(0));
+    /// assert_ne!(drawn(1).matrix().row(0), drawn(2).matrix().row(0));
+    /// ```
     pub fn draw(&mut self, distribution: Distribution, m: usize, seed: u64) {
         let mut random = Random::new(seed, 0);
         let d = D.max(1) as f32;
@@ -100,6 +132,13 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     }
 
     /// x = R·z.
+    ///
+    /// ```
+    /// let map = trimtab::embedding::RandomMap::from_rows(&[[1.0, 2.0], [3.0, 4.0]]);
+    /// let mut x = [0.0; 2];
+    /// map.embed(&[10.0, 1.0], &mut x);
+    /// assert_eq!(x, [12.0, 34.0]);
+    /// ```
     pub fn embed(&self, z: &[f32], x: &mut [f32]) {
         x.iter_mut().zip(self.matrix.rows()).for_each(|(x, row)| *x = dot(row, z));
     }
@@ -110,6 +149,13 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     }
 
     /// Mean squared length of a column: how much the map stretches squared distances, on average.
+    ///
+    /// ```
+    /// use trimtab::embedding::{Distribution, RandomMap};
+    /// let mut map = RandomMap::<4, 10>::new();
+    /// map.draw(Distribution::Signs, 10, 1);
+    /// assert_eq!(map.stretch(10), 1.0); // distances stay, on average
+    /// ```
     pub fn stretch(&self, m: usize) -> f32 {
         self.matrix.rows().fold(0.0, |sum, row| sum + dot(row, row)) / m.max(1) as f32
     }

@@ -21,11 +21,24 @@
 //!
 //! **Cost.** About ten operations a feature, two a knob to count; 21 bytes a knob of constants, worked out once.
 
+mod block;
+mod comparison;
+
 use crate::knob::{Knob, Level};
-use crate::math::{dot, sqrt, squared_distance};
+use crate::math::{dot, squared_distance};
 use crate::space::{Combination, Space};
 
+use block::{Block, knob_features};
+
 /// How a combination becomes features.
+///
+/// ```
+/// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+/// let space = Space::<2>::new(&[Knob::nominal(5), Knob::nominal(5)])?;
+/// assert_eq!(Encoder::new(&space, Encoding::Compact).features(), 5); // 2⁵ ≥ 25
+/// assert_eq!(Encoder::new(&space, Encoding::PerKnob).features(), 10);
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Encoding {
@@ -33,21 +46,6 @@ pub enum Encoding {
     Compact,
     /// The default: a block of features a knob.
     PerKnob,
-}
-
-/// Mean square of a bit about its middle: 0 or 1 about ½. Graded knobs are given the same.
-const BIT_MEAN_SQUARE: f32 = 0.25;
-/// Shares of v and v² in the mean square of a graded knob.
-const VALUE_SHARE: f32 = 0.625;
-
-/// Features of one knob under [`Encoding::PerKnob`].
-const fn knob_features(knob: &Knob) -> usize {
-    match knob.levels() {
-        0 | 1 => 0,
-        2 => 1,
-        _ if knob.is_graded() => 2,
-        levels => levels,
-    }
 }
 
 /// The most features that these knobs have under any encoding: the M of a tuner with a random map.
@@ -87,82 +85,6 @@ pub const fn graded_features(knobs: &[Knob]) -> usize {
 /// The smallest m with 2^m ≥ n.
 const fn bits(n: u128) -> usize {
     if n <= 1 { 0 } else { (u128::BITS - (n - 1).leading_zeros()) as usize }
-}
-
-/// How one knob becomes features.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Block {
-    /// One level: no feature.
-    Fixed,
-    /// Two levels: one feature, ±½.
-    Bit,
-    /// Nominal levels: one feature each.
-    OneHot { levels: u16 },
-    /// Graded levels: v and v², each less its mean and times a factor.
-    Graded { middle: f32, mean_of_square: f32, value: f32, square: f32 },
-}
-
-impl Block {
-    fn of(knob: &Knob) -> Self {
-        match knob.levels() {
-            0 | 1 => Self::Fixed,
-            2 => Self::Bit,
-            levels if !knob.is_graded() => Self::OneHot { levels: levels as u16 },
-            levels => {
-                let mean = |f: &dyn Fn(f32) -> f32| {
-                    (0..levels).fold(0.0, |sum, level| sum + f(knob.position(level as Level))) / levels as f32
-                };
-                let middle = mean(&|v| v);
-                let mean_of_square = mean(&|v| (v - middle) * (v - middle));
-                let variance_of_square = mean(&|v| {
-                    let square = (v - middle) * (v - middle) - mean_of_square;
-                    square * square
-                });
-                // Equal values leave nothing to scale.
-                let factor = |share: f32, spread: f32| {
-                    if spread > 0.0 { sqrt(share * BIT_MEAN_SQUARE / spread) } else { 0.0 }
-                };
-                let value = factor(VALUE_SHARE, mean_of_square);
-                let square = factor(1.0 - VALUE_SHARE, variance_of_square);
-                Self::Graded { middle, mean_of_square, value, square }
-            }
-        }
-    }
-
-    fn features(&self) -> usize {
-        match self {
-            Self::Fixed => 0,
-            Self::Bit => 1,
-            Self::OneHot { levels } => usize::from(*levels),
-            Self::Graded { .. } => 2,
-        }
-    }
-
-    /// Writes the features of a level.
-    fn write(&self, knob: &Knob, level: Level, z: &mut [f32]) {
-        match self {
-            Self::Fixed => {}
-            Self::Bit => z.iter_mut().for_each(|z| *z = f32::from(level) - 0.5),
-            Self::OneHot { levels } => {
-                z.fill(-HOT / f32::from(*levels));
-                z.iter_mut().skip(usize::from(level)).take(1).for_each(|z| *z += HOT);
-            }
-            Self::Graded { middle, mean_of_square, value, square } => {
-                let v = knob.position(level) - middle;
-                let features = [v * value, (v * v - mean_of_square) * square];
-                z.iter_mut().zip(features).for_each(|(z, feature)| *z = feature);
-            }
-        }
-    }
-
-    /// Mean of ‖z‖² over the levels.
-    fn mean_square(&self) -> f32 {
-        match self {
-            Self::Fixed => 0.0,
-            Self::OneHot { levels } => 0.5 - 0.5 / f32::from(*levels),
-            Self::Bit | Self::Graded { .. } => BIT_MEAN_SQUARE,
-        }
-    }
 }
 
 /// Features that take their values apart from all others, as a digit of the index does: a bit under `Compact`, else a knob.
@@ -223,6 +145,18 @@ impl<const K: usize> Encoder<K> {
     }
 
     /// Works out the constants of each knob.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<4>::new(&[Knob::nominal(2); 4])?;
+    /// let [compact, per_knob] = [Encoding::Compact, Encoding::PerKnob].map(|encoding| {
+    ///     let mut z = [0.0; 4];
+    ///     Encoder::new(&space, encoding).encode(&space, &space.combination(&[1, 0, 0, 1])?, &mut z);
+    ///     Ok::<_, trimtab::SpaceError>(z)
+    /// });
+    /// assert_eq!(compact, per_knob); // the same on binary spaces
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn new(space: &Space<K>, encoding: Encoding) -> Self {
         let mut encoder = Self { encoding, ..Self::empty() };
         encoder.blocks.iter_mut().zip(space.knobs()).for_each(|(block, knob)| *block = Block::of(knob));
@@ -237,16 +171,38 @@ impl<const K: usize> Encoder<K> {
     }
 
     /// Which encoding this is.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<1>::new(&[Knob::nominal(3)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::Compact).encoding(), Encoding::Compact);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
     /// m, the number of features.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).features(), 1 + 5 + 2);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn features(&self) -> usize {
         self.features
     }
 
     /// How many of the features are graded.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).graded_features(), 2);
+    /// assert_eq!(Encoder::new(&space, Encoding::Compact).graded_features(), 0);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn graded_features(&self) -> usize {
         match self.encoding {
             Encoding::Compact => 0,
@@ -255,6 +211,16 @@ impl<const K: usize> Encoder<K> {
     }
 
     /// Writes z(c) into the first m elements of `z`.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<2>::new(&[Knob::nominal(3), Knob::nominal(2)])?;
+    /// let mut z = [0.0; 3];
+    /// // The index of (2, 1) is 2 + 3·1 = 5, in binary 101, lowest bit first.
+    /// Encoder::new(&space, Encoding::Compact).encode(&space, &space.combination(&[2, 1])?, &mut z);
+    /// assert_eq!(z, [0.5, -0.5, 0.5]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     #[inline(never)]
     pub fn encode(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
         if self.encoding == Encoding::Compact {
@@ -297,77 +263,6 @@ impl<const K: usize> Encoder<K> {
             (Some(block), Some(knob)) if self.encoding == Encoding::PerKnob => block.write(knob, level, z),
             _ => Block::Bit.write(&Knob::nominal(2), level, z),
         }
-    }
-
-    /// Writes the features of the graded knobs alone: with the count of differing knobs all that distances need.
-    pub fn encode_graded(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
-        let mut pairs = z.as_chunks_mut::<2>().0.iter_mut();
-        for ((block, knob), level) in self.graded(space).zip(c.levels()).filter_map(|(b, l)| Some((b?, l))) {
-            if let Some(pair) = pairs.next() {
-                block.write(knob, *level, pair);
-            }
-        }
-    }
-
-    /// z·z′ over the graded knobs alone.
-    pub fn graded_product(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> f32 {
-        let levels = a.levels().iter().zip(b.levels());
-        self.graded(space).zip(levels).fold(0.0, |sum, (block, (a, b))| {
-            let Some((block, knob)) = block else { return sum };
-            let [mut za, mut zb] = [[0.0; 2]; 2];
-            block.write(knob, *a, &mut za);
-            block.write(knob, *b, &mut zb);
-            sum + dot(&za, &zb)
-        })
-    }
-
-    /// The block and knob of each graded knob, None for the others; all None under `Compact`, which knows bits only.
-    fn graded<'a>(&'a self, space: &'a Space<K>) -> impl Iterator<Item = Option<(&'a Block, &'a Knob)>> {
-        let per_knob = self.encoding == Encoding::PerKnob;
-        let blocks = self.blocks.iter().zip(space.knobs());
-        blocks.map(move |(block, knob)| matches!(block, Block::Graded { .. } if per_knob).then_some((block, knob)))
-    }
-
-    /// How many nominal knobs, or bits of the index, differ: the Hamming distance without the graded knobs.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
-    /// let space = Space::<3>::new(&[Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// let (a, b) = (space.combination(&[2, 1, 0])?, space.combination(&[0, 3, 0])?);
-    /// assert_eq!(encoder.differing(&space, &a, &b), 1);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
-    #[inline(always)]
-    pub fn differing(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> u32 {
-        if self.encoding == Encoding::Compact {
-            return (space.index(a) ^ space.index(b)).count_ones();
-        }
-        let (a, b) = (a.all().as_chunks::<4>(), b.all().as_chunks::<4>());
-        let counted = self.counted.as_chunks::<4>();
-        let words = a.0.iter().zip(b.0).zip(counted.0);
-        // Each byte of the sum counts one knob in four; 255 words would overflow it, so a thousand knobs are the most.
-        let sum = words.fold(0u32, |sum, ((a, b), counted)| {
-            let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
-            // The top bit of a byte becomes set if any bit of it is.
-            let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
-            sum + (marks & u32::from_ne_bytes(*counted))
-        });
-        let rest = a.1.iter().zip(b.1).zip(counted.1).map(|((a, b), counted)| u32::from(a != b) & u32::from(*counted));
-        let pairs = (sum & 0x00ff_00ff) + (sum >> 8 & 0x00ff_00ff);
-        (pairs & 0xffff) + (pairs >> 16) + rest.sum::<u32>()
-    }
-
-    /// Mean of ‖z‖² over all combinations: of all features, and of those that are not graded.
-    pub fn mean_square(&self) -> (f32, f32) {
-        if self.encoding == Encoding::Compact {
-            let all = self.features as f32 * BIT_MEAN_SQUARE;
-            return (all, all);
-        }
-        self.blocks.iter().zip(&self.counted).fold((0.0, 0.0), |(all, nominal), (block, counted)| {
-            let own = block.mean_square();
-            (all + own, if *counted == 1 { nominal + own } else { nominal })
-        })
     }
 
     /// Writes what the paper's b has more than z: ½ for a bit, 0 for features that the paper does not know.
@@ -422,6 +317,15 @@ impl<const K: usize> Encoder<K> {
 
     /// The combination with these features; for a knob whose features are no level's, the nearest level, the first of equals.
     /// None if the bits of `Compact` are past the last combination.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(3)])?;
+    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
+    /// // The nearest level of each knob: a bit above 0, the largest of a one-hot block.
+    /// assert_eq!(encoder.decode(&space, &[0.1, -0.3, -0.2, 0.4]), Some(space.combination(&[1, 2])?));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn decode(&self, space: &Space<K>, z: &[f32]) -> Option<Combination<K>> {
         if self.encoding == Encoding::Compact {
             let bits = z.iter().take(self.features).enumerate();
@@ -456,159 +360,5 @@ fn most_of_bits(r: impl Iterator<Item = f32>, last: u64) -> f32 {
     bound
 }
 
-/// 1/√2: two one-hot vectors of this height are at squared distance 1.
-const HOT: f32 = core::f32::consts::FRAC_1_SQRT_2;
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::knob::Scale;
-
-    fn close(a: f32, b: f32) -> bool {
-        (a - b).abs() < 1e-4
-    }
-
-    fn spaces() -> impl Iterator<Item = Space<3>> {
-        static VALUES: [f32; 7] = [10.0, 22.0, 47.0, 100.0, 220.0, 470.0, 1000.0];
-        (1..=7).flat_map(|q| {
-            let graded = Knob::graded(&VALUES[..q], Scale::Log);
-            let q = q as u16;
-            [
-                Space::new(&[Knob::nominal(q), Knob::nominal(2), graded]).unwrap(),
-                Space::new(&[Knob::ranked(q), Knob::nominal(q + 1)]).unwrap(),
-            ]
-        })
-    }
-
-    #[test]
-    fn decode_undoes_encode() {
-        for space in spaces() {
-            for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                let encoder = Encoder::new(&space, encoding);
-                assert!(encoder.features() <= features(space.knobs()));
-                for index in 0..=space.last_index() {
-                    let c = space.at(index).unwrap();
-                    let mut z = [0.0; 32];
-                    encoder.encode(&space, &c, &mut z);
-                    assert_eq!(encoder.decode(&space, &z), Some(c), "{space:?} {encoding:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn digits_are_the_features_and_the_index() {
-        for space in spaces() {
-            for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                let encoder = Encoder::new(&space, encoding);
-                let mut digits = [Digit::default(); 32];
-                let count = encoder.digits(&space, &mut digits);
-                for index in 0..=space.last_index() {
-                    let ([mut z, mut own], mut sum) = ([[0.0; 32]; 2], 0);
-                    encoder.encode(&space, &space.at(index).unwrap(), &mut z);
-                    for digit in &digits[..count] {
-                        let level = index / digit.place % u64::from(digit.levels);
-                        encoder.write_digit(&space, digit, level as Level, &mut own[digit.range()]);
-                        sum += level * digit.place;
-                    }
-                    assert_eq!((own, sum), (z, index), "{space:?} {encoding:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn features_are_centred_and_have_the_stated_mean_square() {
-        for space in spaces() {
-            let encoder = Encoder::new(&space, Encoding::PerKnob);
-            let (mut sum, mut square) = ([0.0f32; 32], 0.0);
-            for index in 0..=space.last_index() {
-                let mut z = [0.0; 32];
-                encoder.encode(&space, &space.at(index).unwrap(), &mut z);
-                sum.iter_mut().zip(&z).for_each(|(sum, z)| *sum += z);
-                square += dot(&z, &z) / space.cardinality() as f32;
-            }
-            assert!(sum.iter().all(|sum| sum.abs() < 1e-3), "{space:?} {sum:?}");
-            assert!(close(square, encoder.mean_square().0), "{space:?} {square}");
-        }
-    }
-
-    #[test]
-    fn one_nominal_step_is_one_hamming_step() {
-        let space = Space::<2>::new(&[Knob::nominal(5), Knob::nominal(2)]).unwrap();
-        let encoder = Encoder::new(&space, Encoding::PerKnob);
-        let z = |levels: [Level; 2]| {
-            let mut z = [0.0; 6];
-            encoder.encode(&space, &space.combination(&levels).unwrap(), &mut z);
-            z
-        };
-        assert!(close(squared_distance(&z([0, 0]), &z([3, 0])), 1.0));
-        assert!(close(squared_distance(&z([0, 0]), &z([0, 1])), 1.0));
-        assert!(close(squared_distance(&z([0, 0]), &z([4, 1])), 2.0));
-    }
-
-    /// What the surrogate computes from counts and graded features is what the features themselves give.
-    #[test]
-    fn counting_is_the_same_as_computing() {
-        for space in spaces() {
-            for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                let encoder = Encoder::new(&space, encoding);
-                let nominal_square = encoder.mean_square().1;
-                let of = |index: u64| {
-                    let (c, mut z, mut g) = (space.at(index).unwrap(), [0.0; 32], [0.0; 4]);
-                    encoder.encode(&space, &c, &mut z);
-                    encoder.encode_graded(&space, &c, &mut g);
-                    (c, z, g)
-                };
-                for i in 0..=space.last_index() {
-                    for j in (0..=i).step_by(3) {
-                        let ((a, za, ga), (b, zb, gb)) = (of(i), of(j));
-                        let differing = encoder.differing(&space, &a, &b) as f32;
-                        let distance = differing + squared_distance(&ga, &gb);
-                        assert!(close(squared_distance(&za, &zb), distance), "{space:?} {a:?} {b:?}");
-                        let product = nominal_square - 0.5 * differing + dot(&ga, &gb);
-                        assert!(close(dot(&za, &zb), product), "{space:?} {a:?} {b:?}");
-                        assert!(close(encoder.graded_product(&space, &a, &b), dot(&ga, &gb)));
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_extent_is_that_of_all_combinations() {
-        let mut random = crate::random::Random::new(3, 0);
-        for space in spaces() {
-            for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                let encoder = Encoder::new(&space, encoding);
-                let r: [f32; 32] = core::array::from_fn(|_| random.uniform() - 0.5);
-                let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-                for index in 0..=space.last_index() {
-                    let mut z = [0.0; 32];
-                    encoder.encode(&space, &space.at(index).unwrap(), &mut z);
-                    let product = dot(&z, &r);
-                    (least, most) = (least.min(product), most.max(product));
-                }
-                let own = encoder.extent(&space, &r);
-                assert!(close(own.0, least) && close(own.1, most), "{space:?} {encoding:?} {own:?} {least} {most}");
-            }
-        }
-    }
-
-    #[test]
-    fn compact_has_the_fewest_bits() {
-        for (levels, m) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (256, 8)] {
-            let space = Space::<1>::new(&[Knob::nominal(levels)]).unwrap();
-            assert_eq!(Encoder::new(&space, Encoding::Compact).features(), m);
-        }
-        let widest = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
-        assert_eq!(Encoder::new(&widest, Encoding::Compact).features(), 64);
-    }
-
-    #[test]
-    fn bits_past_the_last_combination_decode_to_none() {
-        let space = Space::<1>::new(&[Knob::nominal(5)]).unwrap();
-        assert_eq!(Encoder::new(&space, Encoding::Compact).decode(&space, &[0.5, -0.5, 0.5]), None);
-    }
-}
+mod tests;

@@ -7,6 +7,15 @@ use crate::nearest::NearestError;
 use crate::space::SpaceError;
 
 /// Why a tuner cannot be made ready for a space.
+///
+/// ```
+/// use trimtab::{Config, InitError, Knob, Space};
+/// const BITS: [Knob; 4] = [Knob::nominal(2); 4];
+/// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 16); // without dimensions
+/// let refused = Bits::new().init(Space::new(&BITS)?, Config::paper(), 1);
+/// assert_eq!(refused, Err(InitError::TooManyFeatures { needed: 4, most: 0 }));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InitError {
@@ -31,6 +40,19 @@ impl fmt::Display for InitError {
 }
 
 /// Why there is no proposal.
+///
+/// ```
+/// use trimtab::{AskError, Config, Knob, Space};
+/// const BIT: [Knob; 1] = [Knob::nominal(2)];
+/// type Bit = trimtab::tuner!(BIT, observations: 8, rows: 16);
+/// let mut tuner = Bit::new();
+/// assert_eq!(tuner.ask(), Err(AskError::Uninitialised));
+/// tuner.init(Space::new(&BIT)?, Config::default(), 1)?;
+/// tuner.ask()?;
+/// tuner.ask()?;
+/// assert_eq!(tuner.ask(), Err(AskError::Exhausted)); // a bit has no third level
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum AskError {
@@ -78,6 +100,17 @@ impl fmt::Display for AskError {
 }
 
 /// Why a measurement was not taken in. The tuner is as it was.
+///
+/// ```
+/// use trimtab::{Config, Knob, Space, TellError};
+/// const BIT: [Knob; 1] = [Knob::nominal(2)];
+/// type Bit = trimtab::tuner!(BIT, observations: 8, rows: 16);
+/// let mut tuner = Bit::new();
+/// tuner.init(Space::new(&BIT)?, Config::default(), 1)?;
+/// let other = Space::<1>::new(&[Knob::nominal(3)])?.combination(&[2])?;
+/// assert_eq!(tuner.tell(&other, 1.0), Err(TellError::Foreign));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TellError {
@@ -103,6 +136,17 @@ impl fmt::Display for TellError {
 }
 
 /// Why a combination was not put in the queue. The tuner is as it was.
+///
+/// ```
+/// use trimtab::{Config, EnqueueError, Knob, Space};
+/// const BIT: [Knob; 1] = [Knob::nominal(2)];
+/// type Bit = trimtab::tuner!(BIT, observations: 8, rows: 16);
+/// let mut tuner = Bit::new();
+/// tuner.init(Space::new(&BIT)?, Config::default(), 1)?;
+/// let c = tuner.ask()?.combination;
+/// assert_eq!(tuner.enqueue(&c), Err(EnqueueError::Known)); // it is being measured
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EnqueueError {
@@ -131,6 +175,15 @@ impl fmt::Display for EnqueueError {
 }
 
 /// Any error of this crate.
+///
+/// ```
+/// use trimtab::{Error, Knob, Space, SpaceError};
+/// fn both_bits() -> Result<u64, Error> {
+///     let space = Space::<2>::new(&[Knob::nominal(2); 2])?; // whichever error it is
+///     Ok(space.index(&space.combination(&[1, 1, 1])?))
+/// }
+/// assert_eq!(both_bits(), Err(Error::Space(SpaceError::WrongLength { given: 3, knobs: 2 })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Error {

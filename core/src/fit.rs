@@ -18,6 +18,14 @@ use crate::kernel::Hyper;
 use crate::math::{ln, short_exp};
 
 /// Which hyper-parameters are searched, and what is believed of them.
+///
+/// ```
+/// use trimtab::fit::{Fit, Search};
+/// let matern_alone = Search { linear: false, priors: false, sweeps: 1 };
+/// let mut fit = Fit::new(&matern_alone, 1.0);
+/// fit.sweep(&matern_alone, false, |hyper| hyper.linear_weight);
+/// assert_eq!(fit.hyper().linear_weight, 0.0); // however likely a linear term is
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Search {
@@ -46,6 +54,15 @@ const FIRST_STEP: [f32; 3] = [0.5, 0.2, 1.0];
 const STEPS: [(f32, f32); 3] = [(0.05, 1.5), (0.02, 0.4), (0.1, 3.0)];
 
 /// The state of the search: the hyper-parameters so far and the steps to try next.
+///
+/// ```
+/// use trimtab::fit::{Fit, Search};
+/// let search = Search { linear: true, priors: false, sweeps: 1 };
+/// let mut fit = Fit::new(&search, 1.0);
+/// let start = fit.hyper();
+/// fit.sweep(&search, false, |_| 0.0);
+/// assert_eq!(fit.hyper(), start); // nothing is better, so nothing moves
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// ln(ℓ/ℓ₀), w, ln noise.
@@ -59,6 +76,12 @@ impl Fit {
     pub(crate) const ZERO: Self = Self { at: [0.0; 3], step: [0.0; 3], typical: 0.0 };
 
     /// Starts at the typical distance ℓ₀ of two random embeddings.
+    ///
+    /// ```
+    /// use trimtab::fit::{Fit, Search};
+    /// let fit = Fit::new(&Search { linear: true, priors: true, sweeps: 1 }, 2.0);
+    /// assert!((fit.hyper().length_scale - 2.0).abs() < 1e-5);
+    /// ```
     pub fn new(search: &Search, typical_distance: f32) -> Self {
         let typical = if typical_distance > 0.0 { typical_distance } else { 1.0 };
         let mut fit = Self { at: START, step: FIRST_STEP, typical };
@@ -69,6 +92,12 @@ impl Fit {
     }
 
     /// The hyper-parameters so far.
+    ///
+    /// ```
+    /// use trimtab::fit::{Fit, Search};
+    /// let hyper = Fit::new(&Search { linear: true, priors: true, sweeps: 1 }, 2.0).hyper();
+    /// assert!((hyper.noise - 1e-3).abs() < 1e-6 && hyper.linear_weight == 0.5); // where the search starts
+    /// ```
     pub fn hyper(&self) -> Hyper {
         let [length, weight, noise] = self.at;
         let length_scale = self.typical * short_exp(length - MOST_LENGTH) * LARGEST;
@@ -76,6 +105,16 @@ impl Fit {
     }
 
     /// Ten times the noise, for a factor that broke down; false once that cannot help any more.
+    ///
+    /// ```
+    /// use trimtab::fit::{Fit, Search};
+    /// let mut fit = Fit::new(&Search { linear: true, priors: true, sweeps: 1 }, 2.0);
+    /// let before = fit.hyper().noise;
+    /// assert!(fit.add_noise());
+    /// assert!((fit.hyper().noise / before - 10.0).abs() < 1e-4);
+    /// while fit.add_noise() {}
+    /// assert_eq!(fit.hyper().noise, 1.0); // as much as the signal
+    /// ```
     pub fn add_noise(&mut self) -> bool {
         let [_, _, noise] = &mut self.at;
         let most = BOUNDS[NOISE].1;
@@ -85,6 +124,13 @@ impl Fit {
     }
 
     /// Sets the noise, as a share of the signal variance, within bounds.
+    ///
+    /// ```
+    /// use trimtab::fit::{Fit, Search};
+    /// let mut fit = Fit::new(&Search { linear: true, priors: true, sweeps: 1 }, 2.0);
+    /// fit.set_noise(0.02);
+    /// assert!((fit.hyper().noise - 0.02).abs() < 1e-6);
+    /// ```
     pub fn set_noise(&mut self, share: f32) {
         let (least, most) = BOUNDS[NOISE];
         self.at[NOISE] = ln(share.max(f32::MIN_POSITIVE)).max(least).min(most);

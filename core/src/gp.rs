@@ -27,6 +27,16 @@ use crate::cholesky::{Cholesky, CholeskyError};
 use crate::math::{dot, ln};
 
 /// What is believed before any measurement.
+///
+/// ```
+/// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+/// let mut gp = Gp::<1, { triangle(1) }>::new();
+/// gp.extend(1, |_, row| row.fill(1.0))?;
+/// // λ = 1: a measurement of 4 and the belief in 0 weigh the same.
+/// gp.condition(&[4.0], &Prior { mean_precision: 1.0, signal_weight: f32::INFINITY });
+/// assert_eq!(gp.posterior(1.0, |k| k.fill(0.0)).mean, 2.0);
+/// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prior {
@@ -38,14 +48,47 @@ pub struct Prior {
 
 impl Prior {
     /// Weak: a tenth of a measurement says that the mean is 0, one that the variance is 1.
+    ///
+    /// ```
+    /// use trimtab::{Config, gp::Prior};
+    /// assert_eq!(Config::default().prior, Prior::WEAK);
+    /// ```
     pub const WEAK: Self = Self { mean_precision: 0.1, signal_weight: 1.0 };
     /// Prior mean zero, signal variance one: textbook regression with a fixed kernel.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// gp.condition(&[4.0], &Prior::FIXED);
+    /// assert_eq!((gp.signal(), gp.posterior(1.0, |k| k.fill(0.0)).mean), (1.0, 0.0)); // whatever was measured
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub const FIXED: Self = Self { mean_precision: f32::INFINITY, signal_weight: f32::INFINITY };
     /// Prior mean zero, signal variance by maximum likelihood: what the paper's software does.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// gp.condition(&[4.0], &Prior::MAXIMUM_LIKELIHOOD);
+    /// assert_eq!(gp.signal(), 16.0); // y²
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub const MAXIMUM_LIKELIHOOD: Self = Self { mean_precision: f32::INFINITY, signal_weight: 0.0 };
 }
 
 /// Mean and variance of the latent function at one combination.
+///
+/// ```
+/// use trimtab::{gp::{Gp, Posterior, Prior}, matrix::triangle};
+/// let mut gp = Gp::<1, { triangle(1) }>::new();
+/// gp.extend(1, |_, row| row.fill(1.0))?;
+/// gp.condition(&[2.0], &Prior::FIXED);
+/// // Measured without noise, it is known.
+/// assert_eq!(gp.posterior(1.0, |k| k.fill(1.0)), Posterior { mean: 2.0, variance: 0.0 });
+/// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Posterior {
@@ -56,6 +99,18 @@ pub struct Posterior {
 }
 
 /// A Gaussian process over at most T observations.
+///
+/// ```
+/// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+/// let mut gp = Gp::<2, { triangle(2) }>::new();
+/// // Two observations that know little of each other, with noise 1.
+/// gp.extend(2, |i, row| row.copy_from_slice(&[&[2.0][..], &[0.1, 2.0]][i]))?;
+/// gp.condition(&[-1.0, 1.0], &Prior::WEAK);
+/// let [low, high] = [[1.0, 0.1], [0.1, 1.0]].map(|k| gp.posterior(1.0, |row| row.copy_from_slice(&k)));
+/// assert!(low.mean < 0.0 && high.mean > 0.0);
+/// assert!((low.mean + high.mean).abs() < 1e-6 && (low.variance - high.variance).abs() < 1e-6);
+/// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gp<const T: usize, const P: usize> {
     factor: Cholesky<P>,
@@ -71,6 +126,11 @@ pub struct Gp<const T: usize, const P: usize> {
 
 impl<const T: usize, const P: usize> Gp<T, P> {
     /// No observations.
+    ///
+    /// ```
+    /// use trimtab::{gp::Gp, matrix::triangle};
+    /// assert_eq!(Gp::<8, { triangle(8) }>::new().len(), 0);
+    /// ```
     pub const fn new() -> Self {
         const { assert!(P == crate::matrix::triangle(T), "P must be T(T + 1)/2: let the macro tuner! work it out") };
         Self {
@@ -87,32 +147,94 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     }
 
     /// How many observations the factor covers.
+    ///
+    /// ```
+    /// use trimtab::{gp::Gp, matrix::triangle};
+    /// let mut gp = Gp::<2, { triangle(2) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// assert_eq!(gp.len(), 1);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.factor.len()
     }
 
     /// Whether there are no observations.
+    ///
+    /// ```
+    /// use trimtab::{gp::Gp, matrix::triangle};
+    /// let mut gp = Gp::<2, { triangle(2) }>::new();
+    /// assert!(gp.is_empty());
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// assert!(!gp.is_empty());
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.factor.is_empty()
     }
 
     /// Forgets all observations.
+    ///
+    /// ```
+    /// use trimtab::{gp::Gp, matrix::triangle};
+    /// let mut gp = Gp::<2, { triangle(2) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// gp.clear();
+    /// assert!(gp.is_empty());
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn clear(&mut self) {
         self.factor.clear();
     }
 
     /// Keeps the first n observations.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<2, { triangle(2) }>::new();
+    /// gp.extend(1, |_, row| row.fill(2.0))?;
+    /// gp.condition(&[2.0], &Prior::FIXED);
+    /// let one = gp.posterior(1.0, |k| k.fill(1.0));
+    /// gp.extend(2, |_, row| row.copy_from_slice(&[1.0, 2.0]))?;
+    /// gp.truncate(1);
+    /// gp.condition(&[2.0], &Prior::FIXED); // the costs are to be told again
+    /// assert_eq!(gp.posterior(1.0, |k| k.fill(1.0)), one);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
     }
 
     /// Factorises on until there are n observations. `write(i, row)` writes the covariances of observation i with the ones
     /// before it and, last, with itself, noise included.
+    ///
+    /// ```
+    /// use trimtab::{gp::Gp, matrix::triangle};
+    /// let write = |i: usize, row: &mut [f32]| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.1 } else { 0.5 });
+    /// let (mut at_once, mut by_ones) = (Gp::<3, { triangle(3) }>::new(), Gp::<3, { triangle(3) }>::new());
+    /// at_once.extend(3, write)?;
+    /// (1..=3).try_for_each(|n| by_ones.extend(n, write))?;
+    /// at_once.condition(&[1.0, 2.0, 3.0], &trimtab::gp::Prior::WEAK);
+    /// by_ones.condition(&[1.0, 2.0, 3.0], &trimtab::gp::Prior::WEAK);
+    /// assert_eq!(at_once.log_likelihood(), by_ones.log_likelihood());
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
         (self.len()..n).try_for_each(|i| self.factor.append_with(|row| write(i, row)))
     }
 
     /// Takes in the costs of all factorised observations: mean, signal variance and likelihood.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(2.0))?; // variance 1 and noise 1: half of what is measured is believed
+    /// for y in [2.0, -6.0] {
+    ///     gp.condition(&[y], &Prior::FIXED);
+    ///     assert!((gp.posterior(1.0, |k| k.fill(1.0)).mean - 0.5 * y).abs() < 1e-6);
+    /// }
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn condition(&mut self, y: &[f32], prior: &Prior) {
         let n = self.len();
         let (Some(whitened), Some(ones)) = (self.whitened.get_mut(..n), self.ones.get_mut(..n)) else { return };
@@ -145,23 +267,54 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     }
 
     /// The logarithm of the marginal likelihood of the costs, with the prior of the signal variance where it has one.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// gp.condition(&[0.0], &Prior::FIXED);
+    /// // ln N(0; 0, 1) = −½ ln 2π
+    /// assert!((gp.log_likelihood() + 0.5 * trimtab::math::ln(core::f32::consts::TAU)).abs() < 1e-6);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn log_likelihood(&self) -> f32 {
         self.log_likelihood
     }
 
     /// s², in the units of y².
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(1.0))?;
+    /// // One pseudo-observation of 1 beside y² = 9.
+    /// gp.condition(&[3.0], &Prior { signal_weight: 1.0, ..Prior::FIXED });
+    /// assert_eq!(gp.signal(), 5.0);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn signal(&self) -> f32 {
         self.signal
     }
 
     /// The posterior at a combination with variance `own` and the covariances to the observations that `write` writes.
+    ///
+    /// ```
+    /// use trimtab::{gp::{Gp, Prior}, matrix::triangle};
+    /// let mut gp = Gp::<1, { triangle(1) }>::new();
+    /// gp.extend(1, |_, row| row.fill(2.0))?;
+    /// gp.condition(&[2.0], &Prior::FIXED);
+    /// // Mean k·y/2, variance 1 − k²/2.
+    /// let posterior = gp.posterior(1.0, |k| k.fill(0.5));
+    /// assert!((posterior.mean - 0.5).abs() < 1e-6 && (posterior.variance - 0.875).abs() < 1e-6);
+    /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+    /// ```
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
         let nothing = Posterior { mean: self.mean, variance: self.signal * own };
         self.posterior_above(own, write, |_| 0.0).unwrap_or(nothing)
     }
 
     /// The posterior as above, or none once its variance is known to be below what `needed` says that a candidate of this mean needs.
-    pub fn posterior_above(
+    pub(crate) fn posterior_above(
         &self,
         own: f32,
         write: impl FnOnce(&mut [f32]),
@@ -179,7 +332,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     }
 
     /// Whitens the covariances in `v` that `partial` does not know yet. False once the share left is not above `least`.
-    pub fn absorb(&self, v: &mut [f32; T], partial: &mut Partial, least: f32) -> bool {
+    pub(crate) fn absorb(&self, v: &mut [f32; T], partial: &mut Partial, least: f32) -> bool {
         let n = self.len();
         let Some(v) = v.get_mut(..n) else { return false };
         let known = usize::from(partial.len);
@@ -220,7 +373,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     }
 
     /// The posterior from whitened covariances.
-    pub fn finish(&self, v: &[f32; T], partial: &Partial) -> Posterior {
+    pub(crate) fn finish(&self, v: &[f32; T], partial: &Partial) -> Posterior {
         let v = v.get(..self.len()).unwrap_or_default();
         let ones = 1.0 - partial.ones;
         let share = partial.share + ones * ones * self.mean_variance;
@@ -231,7 +384,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 /// What is known of a posterior from the observations absorbed so far. Observations can be added one after the other: the
 /// factor's rows do not change when one more is appended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Partial {
+pub(crate) struct Partial {
     /// κ − Σv²: what is left of the prior variance.
     share: f32,
     /// Σv·(L⁻¹1).
@@ -242,18 +395,13 @@ pub struct Partial {
 
 impl Partial {
     /// Nothing absorbed yet, at a combination with this prior variance.
-    pub const fn new(own: f32) -> Self {
+    pub(crate) const fn new(own: f32) -> Self {
         Self { share: own, ones: 0.0, len: 0 }
     }
 
     /// How many observations are absorbed.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         usize::from(self.len)
-    }
-
-    /// Whether none are.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 }
 

@@ -24,6 +24,18 @@ use crate::likeness::Likeness;
 use crate::math::squared_distance;
 
 /// The gradient of a posterior with respect to the point.
+///
+/// ```
+/// use trimtab::{gp::{Gp, Prior}, gradient::{PosteriorGradient, posterior_gradient}, kernel::Hyper, matrix::triangle};
+/// let hyper = Hyper { length_scale: 1.0, linear_weight: 0.0, noise: 1.0 };
+/// let mut gp = Gp::<1, { triangle(1) }>::new();
+/// gp.extend(1, |_, row| row.fill(2.0))?;
+/// gp.condition(&[3.0], &Prior::FIXED);
+/// // At an observation the mean is the largest, and the variance the smallest.
+/// let (_, gradient) = posterior_gradient(&gp, &hyper, [[4.0]].iter(), &[4.0]);
+/// assert_eq!(gradient, PosteriorGradient { mean: [0.0], variance: [0.0] });
+/// # Ok::<(), trimtab::cholesky::CholeskyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PosteriorGradient<const D: usize> {

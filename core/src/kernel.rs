@@ -19,6 +19,13 @@ use crate::likeness::Likeness;
 use crate::math::{Arithmetic, Math};
 
 /// What the likelihood decides about the kernel and the noise.
+///
+/// ```
+/// use trimtab::{kernel::Hyper, likeness::Likeness};
+/// let near = Likeness { squared_distance: 1.0, product: 0.0 };
+/// let [short, long] = [1.0, 3.0].map(|length_scale| Hyper { length_scale, linear_weight: 0.0, noise: 0.0 });
+/// assert!(short.covariance(near) < long.covariance(near));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Hyper {
@@ -84,6 +91,13 @@ impl Hyper {
     }
 
     /// The prior variance of a combination, from its likeness to itself.
+    ///
+    /// ```
+    /// use trimtab::{kernel::Hyper, likeness::Likeness};
+    /// let hyper = Hyper { length_scale: 2.0, linear_weight: 0.25, noise: 0.0 };
+    /// let own = Likeness { squared_distance: 0.0, product: 1.5 };
+    /// assert_eq!(hyper.variance(own), hyper.covariance(own));
+    /// ```
     pub fn variance(&self, own: Likeness) -> f32 {
         1.0 - self.linear_weight + self.linear_weight * own.product
     }

@@ -26,6 +26,14 @@ use crate::math::{dot, sum_of};
 use crate::space::{Combination, Space};
 
 /// How alike two combinations are.
+///
+/// ```
+/// use trimtab::{kernel::Hyper, likeness::Likeness};
+/// // Matérn sees the distance, the linear term the product.
+/// let hyper = |linear_weight| Hyper { length_scale: 1.0, linear_weight, noise: 0.0 };
+/// let far = Likeness { squared_distance: 1e6, product: 0.75 };
+/// assert_eq!((hyper(0.0).covariance(far), hyper(1.0).covariance(far)), (0.0, 0.75));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Likeness {

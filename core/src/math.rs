@@ -16,16 +16,43 @@
 //! **Cost.** On a Cortex-M4F: about 130 instructions for a root and an exponential of [`Libm`], 45 of [`Arithmetic`], 4 an element of [`dot`].
 
 /// Square root, exponential and natural logarithm of one kind.
+///
+/// ```
+/// use trimtab::math::{Libm, Math};
+/// fn length<F: Math>(x: f32, y: f32) -> f32 { F::sqrt(x * x + y * y) }
+/// assert_eq!(length::<Libm>(3.0, 4.0), 5.0);
+/// ```
 pub trait Math {
     /// The square root.
+    ///
+    /// ```
+    /// use trimtab::math::{Libm, Math};
+    /// assert_eq!(Libm::sqrt(9.0), 3.0);
+    /// ```
     fn sqrt(x: f32) -> f32;
     /// e to the power of x.
+    ///
+    /// ```
+    /// use trimtab::math::{Libm, Math};
+    /// assert!((Libm::exp(1.0) - core::f32::consts::E).abs() < 1e-6);
+    /// ```
     fn exp(x: f32) -> f32;
     /// The natural logarithm.
+    ///
+    /// ```
+    /// use trimtab::math::{Libm, Math};
+    /// assert_eq!(Libm::ln(Libm::exp(0.0)), 0.0);
+    /// ```
     fn ln(x: f32) -> f32;
 }
 
 /// libm: the same bits on every target. The tuner uses only this one.
+///
+/// ```
+/// use trimtab::math::{Libm, Math};
+/// // Not close to it: these bits, on every target.
+/// assert_eq!(Libm::exp(1.0).to_bits(), 0x402d_f854);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Libm;
 

@@ -31,26 +31,54 @@ pub struct Matrix<const R: usize, const C: usize>([[f32; C]; R]);
 
 impl<const R: usize, const C: usize> Matrix<R, C> {
     /// All zero.
+    ///
+    /// ```
+    /// assert!(trimtab::matrix::Matrix::<2, 3>::new().rows().all(|row| *row == [0.0; 3]));
+    /// ```
     pub const fn new() -> Self {
         Self([[0.0; C]; R])
     }
 
     /// Row i; empty past the last.
+    ///
+    /// ```
+    /// let m = trimtab::matrix::Matrix::<2, 3>::new();
+    /// assert_eq!((m.row(1).len(), m.row(2).len()), (3, 0));
+    /// ```
     pub fn row(&self, i: usize) -> &[f32] {
         self.0.get(i).map_or(&[], |row| row.as_slice())
     }
 
     /// Row i to be written; empty past the last.
+    ///
+    /// ```
+    /// let mut m = trimtab::matrix::Matrix::<2, 3>::new();
+    /// m.row_mut(0).fill(1.0);
+    /// m.row_mut(2).fill(2.0); // there is no such row
+    /// assert!(m.rows().eq(&[[1.0; 3], [0.0; 3]]));
+    /// ```
     pub fn row_mut(&mut self, i: usize) -> &mut [f32] {
         self.0.get_mut(i).map_or(&mut [], |row| row.as_mut_slice())
     }
 
     /// Moves the rows after row i up by one, and row i to the end.
+    ///
+    /// ```
+    /// let mut m = trimtab::matrix::Matrix::<3, 1>::new();
+    /// (0..3).for_each(|i| m.row_mut(i).fill(i as f32));
+    /// m.remove_row(0);
+    /// assert!(m.rows().eq(&[[1.0], [2.0], [0.0]]));
+    /// ```
     pub fn remove_row(&mut self, i: usize) {
         crate::list::close_gap(&mut self.0, i);
     }
 
     /// All rows in order.
+    ///
+    /// ```
+    /// let m = trimtab::matrix::Matrix::<2, 3>::new();
+    /// assert!(m.rows().enumerate().all(|(i, row)| row == m.row(i)));
+    /// ```
     pub fn rows(&self) -> impl Iterator<Item = &[f32; C]> + Clone {
         self.0.iter()
     }
@@ -75,26 +103,56 @@ pub struct Triangle<const P: usize>([f32; P]);
 
 impl<const P: usize> Triangle<P> {
     /// All zero.
+    ///
+    /// ```
+    /// use trimtab::matrix::{Triangle, triangle};
+    /// assert_eq!(Triangle::<{ triangle(2) }>::new().row(1), [0.0; 2]);
+    /// ```
     pub const fn new() -> Self {
         Self([0.0; P])
     }
 
     /// The rows, the first with one element, each one longer than the one before.
+    ///
+    /// ```
+    /// use trimtab::matrix::{Triangle, triangle};
+    /// let t = Triangle::<{ triangle(3) }>::new();
+    /// assert!(t.rows().map(<[f32]>::len).eq([1, 2, 3]));
+    /// ```
     pub fn rows(&self) -> Rows<'_> {
         Rows { rest: &self.0, len: 1 }
     }
 
     /// The rows from row i on.
+    ///
+    /// ```
+    /// use trimtab::matrix::{Triangle, triangle};
+    /// let t = Triangle::<{ triangle(3) }>::new();
+    /// assert!(t.rows_from(1).eq(t.rows().skip(1)));
+    /// ```
     pub fn rows_from(&self, i: usize) -> Rows<'_> {
         Rows { rest: self.0.get(triangle(i)..).unwrap_or_default(), len: i + 1 }
     }
 
     /// Row i; empty past the last.
+    ///
+    /// ```
+    /// use trimtab::matrix::{Triangle, triangle};
+    /// let t = Triangle::<{ triangle(2) }>::new();
+    /// assert_eq!((t.row(1).len(), t.row(2).len()), (2, 0));
+    /// ```
     pub fn row(&self, i: usize) -> &[f32] {
         self.0.get(triangle(i)..triangle(i + 1)).unwrap_or_default()
     }
 
     /// The rows before row i, and row i to be written; it is empty past the last.
+    ///
+    /// ```
+    /// use trimtab::matrix::{Triangle, triangle};
+    /// let mut t = Triangle::<{ triangle(3) }>::new();
+    /// let (before, row) = t.split_row(2);
+    /// assert_eq!((before.count(), row.len()), (2, 3));
+    /// ```
     pub fn split_row(&mut self, i: usize) -> (Rows<'_>, &mut [f32]) {
         let (before, rest) = self.0.split_at_mut_checked(triangle(i)).unwrap_or_default();
         (Rows { rest: before, len: 1 }, rest.get_mut(..=i).unwrap_or_default())
@@ -108,6 +166,12 @@ impl<const P: usize> Default for Triangle<P> {
 }
 
 /// The rows of a triangle, from the first to the last.
+///
+/// ```
+/// use trimtab::matrix::{Triangle, triangle};
+/// let t = Triangle::<{ triangle(4) }>::new();
+/// assert_eq!(t.rows().flatten().count(), triangle(4));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
     rest: &'a [f32],

@@ -4,8 +4,9 @@
 //!
 //! **Choices.** A failed combination is given the worst cost measured so far, after winsorising: the model learns to stay away without one
 //! failure hiding what the others say. While all have failed, all costs are equal and only the uncertainty decides.
-//! Combinations that are being measured are fantasised: they enter the process with the cost that it expects, which leaves
-//! its mean as it is and takes the uncertainty about them away. Hyper-parameters are fitted when the observations have grown by a
+//! Combinations that are being measured are fantasised while candidates are scored: they enter the process with the cost that it expects, which leaves
+//! its mean as it is and takes the uncertainty about them away. One that breaks the factor down is left out, as are those after it:
+//! the process is as sure of it as `f32` can tell, and what is fitted stays as it is. Hyper-parameters are fitted when the observations have grown by a
 //! share; in between an observation is one more row of the factor. A known noise is a share of the signal as fitted last.
 //!
 //! **Cost.** `learn`: O(t²), O(t³) when it fits or an old observation changed. A posterior: O(t²).
@@ -71,15 +72,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             let median = cost(self.observations.measured() / 2);
             self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
         }
-        let buffer = self.standardised();
-        let Some(y) = buffer.get(..n) else { return };
-
-        if changed {
+        let y = &self.standardised();
+        let fits = n >= self.next_fit && config.refit > 0;
+        if changed || fits {
             self.factors = self.factors.wrapping_add(1);
             self.gp.clear();
         }
-        if n >= self.next_fit && config.refit > 0 {
-            self.factors = self.factors.wrapping_add(1);
+        if fits {
             self.next_fit = n + (n / usize::from(config.refit)).max(1);
             self.set_known_noise(config);
             let known = Known { space, geometry: &self.geometry, observations: &self.observations };
@@ -113,7 +112,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Adds combinations that are being measured to the process, as far as there is room.
+    /// Adds combinations that are being measured to the process, as far as there is room and the factor bears it.
     pub(crate) fn fantasise(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
         if pending.is_empty() {
             return;
@@ -128,23 +127,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
         }
         let all = self.observations.places().count();
-        self.complete(space, all);
-        if let Some(y) = y.get(..all) {
-            self.gp.condition(y, &config.prior);
-        }
+        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+        // On an error the rows before stay.
+        let _ = known.extend(&mut self.gp, &self.fit.hyper(), all);
+        self.gp.condition(&y, &config.prior);
     }
 
     /// Takes what is being measured out of the process again.
-    #[inline(never)]
     pub(crate) fn forget_fantasies(&mut self, config: &Config) {
-        let n = self.observations.len();
-        if self.gp.len() == n {
-            return;
-        }
         self.observations.forget_fantasies();
-        self.gp.truncate(n);
-        if let Some(y) = self.standardised().get(..n) {
-            self.gp.condition(y, &config.prior);
+        let n = self.observations.len();
+        if self.gp.len() > n {
+            self.gp.truncate(n);
+            self.gp.condition(&self.standardised(), &config.prior);
         }
     }
 
@@ -173,12 +168,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// The process from nothing but the observations and hyper-parameters: what `learn` must have come to.
     #[cfg(test)]
     pub(crate) fn rebuild(&mut self, space: &Space<K>, config: &Config) {
-        let n = self.observations.len();
-        self.complete(space, n);
-        let y = self.standardised();
-        if let Some(y) = y.get(..n) {
-            self.gp.condition(y, &config.prior);
-        }
+        self.complete(space, self.observations.len());
+        self.gp.condition(&self.standardised(), &config.prior);
     }
 
     /// The model's opinion of a combination, in standardised units; none once its score cannot be below the bar.

@@ -65,6 +65,16 @@ pub struct Lookup<'a, const K: usize, const M: usize, const D: usize> {
 }
 
 /// The nearest combination.
+///
+/// ```
+/// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}, nearest::Lookup};
+/// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+/// let encoder = Encoder::new(&space, Encoding::PerKnob);
+/// let lookup = Lookup::<2, 2, 0> { space: &space, encoder: &encoder, map: None };
+/// let found = lookup.nearest(&[0.5, -1.5], |_| false, 100)?;
+/// assert_eq!((found.combination.levels(), found.squared_distance), (&[1, 0][..], 1.0));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Nearest<const K: usize> {
@@ -108,6 +118,18 @@ impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
     }
 
     /// The nearest feasible combination that is not excluded; of equally near ones that with the smallest index. `node_limit` bounds the work.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}, nearest::Lookup};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
+    /// let lookup = Lookup::<2, 2, 0> { space: &space, encoder: &encoder, map: None };
+    /// // All four are as near to the middle: the first, and the first of the others.
+    /// let first = lookup.nearest(&[0.0, 0.0], |_| false, 100)?.combination;
+    /// let second = lookup.nearest(&[0.0, 0.0], |c| *c == first, 100)?.combination;
+    /// assert_eq!((space.index(&first), space.index(&second)), (0, 1));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn nearest(
         &self,
         x: &[f32],
@@ -152,9 +174,28 @@ impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
 }
 
 /// The largest coordinate of a point, so that sums of squares are finite.
+///
+/// ```
+/// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}, nearest::{FARTHEST, Lookup, NearestError}};
+/// let space = Space::<1>::new(&[Knob::nominal(2)])?;
+/// let encoder = Encoder::new(&space, Encoding::PerKnob);
+/// let lookup = Lookup::<1, 1, 0> { space: &space, encoder: &encoder, map: None };
+/// assert!(lookup.nearest(&[FARTHEST], |_| false, 100).is_ok());
+/// assert_eq!(lookup.nearest(&[2.0 * FARTHEST], |_| false, 100), Err(NearestError::TooFar));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 pub const FARTHEST: f32 = 1e15;
 
 /// Why there is no nearest combination.
+///
+/// ```
+/// use trimtab::{Knob, Space, encoding::{Encoder, Encoding}, nearest::{Lookup, NearestError}};
+/// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+/// let encoder = Encoder::new(&space, Encoding::PerKnob);
+/// let lookup = Lookup::<2, 2, 0> { space: &space, encoder: &encoder, map: None };
+/// assert_eq!(lookup.nearest(&[0.0, 0.0], |_| true, 100), Err(NearestError::NoneLeft));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum NearestError {

@@ -22,6 +22,18 @@ use crate::matrix::Matrix;
 use crate::space::Combination;
 
 /// One measured combination.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let c = tuner.ask()?.combination;
+/// [1.0, 3.0].into_iter().try_for_each(|value| tuner.tell(&c, value))?;
+/// assert_eq!(tuner.best_observed(), Some(trimtab::Observation { combination: c, value: 2.0, repeats: 2 }));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Observation<const K: usize> {
@@ -35,6 +47,18 @@ pub struct Observation<const K: usize> {
 
 impl<const K: usize> Observation<K> {
     /// Whether the last outcome was a failure.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert!(tuner.observations().all(|o| o.is_failure() && o.value.is_nan()));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
     pub fn is_failure(&self) -> bool {
         self.repeats == 0
     }

@@ -27,17 +27,34 @@ pub struct Random(Xoshiro128PlusPlus);
 
 impl Random {
     /// The stream of this number under this seed.
+    ///
+    /// ```
+    /// use trimtab::random::Random;
+    /// assert_eq!(Random::new(1, 0).bits(), Random::new(1, 0).bits());
+    /// assert_ne!(Random::new(1, 0).bits(), Random::new(1, 1).bits());
+    /// ```
     pub fn new(seed: u64, stream: u64) -> Self {
         // Neighbouring streams must not start alike: a large odd factor spreads them before SplitMix64 mixes them.
         Self(Xoshiro128PlusPlus::seed_from_u64(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻²⁴.
+    ///
+    /// ```
+    /// let mut random = trimtab::random::Random::new(1, 0);
+    /// assert!((0..100).all(|_| (0.0..1.0).contains(&random.uniform())));
+    /// ```
     pub fn uniform(&mut self) -> f32 {
         (self.0.next_u32() >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
     }
 
     /// Uniform in 0..n, exactly (Lemire's method); 0 if n is 0.
+    ///
+    /// ```
+    /// let mut random = trimtab::random::Random::new(1, 0);
+    /// assert!((0..100).all(|_| random.below(6) < 6));
+    /// assert_eq!(random.below(0), 0);
+    /// ```
     pub fn below(&mut self, n: u32) -> u32 {
         if n == 0 {
             return 0;
@@ -52,6 +69,11 @@ impl Random {
     }
 
     /// 64 random bits: a seed for other streams.
+    ///
+    /// ```
+    /// let mut random = trimtab::random::Random::new(1, 0);
+    /// assert_ne!(random.bits(), random.bits());
+    /// ```
     pub fn bits(&mut self) -> u64 {
         u64::from(self.0.next_u32()) << 32 | u64::from(self.0.next_u32())
     }

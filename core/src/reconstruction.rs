@@ -26,6 +26,20 @@ use crate::pseudo_inverse::pseudo_inverse;
 use crate::space::{Combination, Space};
 
 /// The paper's threshold: b above it is a 1.
+///
+/// ```
+/// # use trimtab::{Distribution, Encoding, Knob, Space};
+/// # use trimtab::{embedding::RandomMap, encoding::Encoder, reconstruction::{Reconstruction, THRESHOLD}};
+/// # let space = Space::<1>::new(&[Knob::nominal(2)])?;
+/// # let encoder = Encoder::new(&space, Encoding::Compact);
+/// let map = RandomMap::from_rows(&[[1.0]]);
+/// # let mut recon = Reconstruction::new();
+/// # recon.init(&map, &encoder);
+/// // x + ½ = b
+/// let level = |b: f32| recon.reconstruct(&space, &encoder, THRESHOLD, &[b - 0.5]).map(|c| c.level(0));
+/// assert_eq!((level(0.01), level(0.03)), (Some(0), Some(1)));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 pub const THRESHOLD: f32 = 0.02;
 
 /// The left inverse of a random map, ready for use.
@@ -55,17 +69,44 @@ pub struct Reconstruction<const D: usize, const M: usize> {
 
 impl<const D: usize, const M: usize> Reconstruction<D, M> {
     /// All zero; to be initialised.
+    ///
+    /// ```
+    /// let nothing = trimtab::reconstruction::Reconstruction::<2, 3>::new();
+    /// assert_eq!(nothing.coordinates(&[1.0, 2.0]), [0.0; 3]);
+    /// ```
     pub const fn new() -> Self {
         Self { inverse: Matrix::new(), offset: [0.0; D] }
     }
 
     /// Inverts this map.
+    ///
+    /// ```
+    /// # use trimtab::{Encoding, Knob, Space, embedding::RandomMap, encoding::Encoder, reconstruction::Reconstruction};
+    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
+    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
+    /// let mut recon = Reconstruction::new();
+    /// recon.init(&map, &Encoder::new(&space, Encoding::Compact));
+    /// assert_eq!(recon.coordinates(&[0.0, 0.0]), [0.5, 0.5]); // the middle of all bits
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn init<const K: usize>(&mut self, map: &RandomMap<D, M>, encoder: &Encoder<K>) {
         pseudo_inverse(map.matrix(), &mut self.inverse);
         self.offset = map.offset(encoder);
     }
 
     /// b = R⁺·(x + R·o), before any rounding.
+    ///
+    /// ```
+    /// # use trimtab::{Encoding, Knob, Space, embedding::RandomMap, encoding::Encoder, reconstruction::Reconstruction};
+    /// # let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
+    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
+    /// let mut recon = Reconstruction::new();
+    /// recon.init(&map, &Encoder::new(&space, Encoding::Compact));
+    /// let mut x = [0.0; 2];
+    /// map.embed(&[0.5, -0.5], &mut x); // of the bits 1 and 0
+    /// assert_eq!(recon.coordinates(&x), [1.0, 0.0]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn coordinates(&self, x: &[f32; D]) -> [f32; M] {
         let (mut paper, mut b) = (*x, [0.0; M]);
         paper.iter_mut().zip(&self.offset).for_each(|(x, offset)| *x += offset);
@@ -75,6 +116,18 @@ impl<const D: usize, const M: usize> Reconstruction<D, M> {
 
     /// The combination that x stands for; x is in our coordinates, as [`RandomMap::embed`] writes it. None only if the encoder is not the one of
     /// `init` and has more than M features.
+    ///
+    /// ```
+    /// # use trimtab::{Encoding, Knob, Space, embedding::RandomMap, encoding::Encoder, reconstruction::Reconstruction};
+    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
+    /// let encoder = Encoder::new(&space, Encoding::Compact);
+    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
+    /// let mut recon = Reconstruction::new();
+    /// recon.init(&map, &encoder);
+    /// let found = recon.reconstruct(&space, &encoder, 0.5, &[0.9, -1.8]); // nearly R·(½, −½)
+    /// assert_eq!(found, Some(space.combination(&[1, 0])?));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn reconstruct<const K: usize>(
         &self,
         space: &Space<K>,

@@ -22,6 +22,15 @@ use crate::knob::{Knob, KnobError, Level};
 use crate::random::Random;
 
 /// Decides whether a combination may be applied to the hardware.
+///
+/// ```
+/// use trimtab::{Combination, Feasible, Knob, Space};
+/// fn never_both(c: &Combination<2>) -> bool { c.levels() != [1, 1] }
+/// const INTERLOCK: Feasible<2> = &never_both;
+/// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(INTERLOCK);
+/// assert!(!space.is_feasible(&space.combination(&[1, 1])?));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + Sync);
 
 /// One level for every knob of a space.
@@ -42,6 +51,12 @@ pub struct Combination<const K: usize> {
 
 impl<const K: usize> Combination<K> {
     /// The level of each knob, in the order in which the knobs were declared.
+    ///
+    /// ```
+    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
+    /// assert_eq!(space.combination(&[3, 1])?.levels(), [3, 1]); // as many as there are knobs
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn levels(&self) -> &[Level] {
         self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])
     }
@@ -52,6 +67,13 @@ impl<const K: usize> Combination<K> {
     }
 
     /// The level of one knob; 0 past the last.
+    ///
+    /// ```
+    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
+    /// let c = space.combination(&[3, 1])?;
+    /// assert_eq!((c.level(0), c.level(1), c.level(2)), (3, 1, 0));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn level(&self, knob: usize) -> Level {
         self.levels.get(knob).copied().unwrap_or(0)
     }
@@ -104,6 +126,13 @@ impl<const K: usize> Space<K> {
     }
 
     /// The space of all combinations of these knobs.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, SpaceError};
+    /// assert_eq!(Space::<2>::new(&[]).err(), Some(SpaceError::NoKnobs));
+    /// assert_eq!(Space::<2>::new(&[Knob::nominal(3), Knob::ranked(5)])?.knobs().len(), 2);
+    /// # Ok::<(), SpaceError>(())
+    /// ```
     pub fn new(knobs: &[Knob]) -> Result<Self, SpaceError> {
         const { assert!(K <= 1000, "a space has at most 1000 knobs") };
         if knobs.is_empty() {
@@ -126,27 +155,64 @@ impl<const K: usize> Space<K> {
     }
 
     /// The same space, with a predicate that rules combinations out.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let safe = space.clone().with_feasible(&|c| c.level(1) < 6);
+    /// let c = space.combination(&[0, 7])?;
+    /// assert!(space.is_feasible(&c) && !safe.is_feasible(&c));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn with_feasible(mut self, feasible: Feasible<K>) -> Self {
         self.feasible = Some(feasible);
         self
     }
 
     /// The knobs, in the order in which they were given.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let knobs = [Knob::nominal(4), Knob::ranked(8)];
+    /// assert_eq!(Space::<2>::new(&knobs)?.knobs(), knobs);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn knobs(&self) -> &[Knob] {
         &self.knobs
     }
 
     /// N, the number of combinations, feasible or not.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// assert_eq!(Space::<64>::new(&[Knob::nominal(2); 64])?.cardinality(), 1 << 64);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn cardinality(&self) -> u128 {
         u128::from(self.last_index) + 1
     }
 
     /// N − 1: the largest index.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(u128::from(space.last_index()) + 1, space.cardinality());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn last_index(&self) -> u64 {
         self.last_index
     }
 
     /// The combination with these levels.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, SpaceError};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(space.combination(&[3, 7])?.levels(), [3, 7]);
+    /// assert_eq!(space.combination(&[3, 8]), Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
+    /// # Ok::<(), SpaceError>(())
+    /// ```
     pub fn combination(&self, levels: &[Level]) -> Result<Combination<K>, SpaceError> {
         if levels.len() != self.knobs.len() {
             return Err(SpaceError::WrongLength { given: levels.len(), knobs: self.knobs.len() });
@@ -162,6 +228,14 @@ impl<const K: usize> Space<K> {
     }
 
     /// The combination of this index, if there is one.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(space.at(1 + 4 * 5), Some(space.combination(&[1, 5])?));
+    /// assert_eq!(space.at(32), None);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn at(&self, index: u64) -> Option<Combination<K>> {
         if index > self.last_index {
             return None;
@@ -202,6 +276,13 @@ impl<const K: usize> Space<K> {
     }
 
     /// The mixed-radix number of a combination, first knob fastest.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert!((0..32).all(|index| space.at(index).map(|c| space.index(&c)) == Some(index)));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn index(&self, c: &Combination<K>) -> u64 {
         let pairs = self.knobs.iter().zip(&c.levels).rev();
         pairs
@@ -209,12 +290,27 @@ impl<const K: usize> Space<K> {
     }
 
     /// Whether a combination is one of this space: as many knobs, each level in range.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let [small, large] = [2, 4].map(|levels| Space::<1>::new(&[Knob::nominal(levels)]));
+    /// let c = large?.combination(&[3])?;
+    /// assert!(!small?.contains(&c));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn contains(&self, c: &Combination<K>) -> bool {
         c.levels().len() == self.knobs.len()
             && c.levels().iter().zip(&self.knobs).all(|(level, knob)| usize::from(*level) < knob.levels())
     }
 
     /// Whether a combination may be applied to the hardware.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(&|c| c.levels() != [1, 1]);
+    /// assert_eq!((0..4).filter_map(|i| space.at(i)).filter(|c| space.is_feasible(c)).count(), 3);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn is_feasible(&self, c: &Combination<K>) -> bool {
         self.feasible.is_none_or(|feasible| feasible(c))
     }
@@ -241,6 +337,12 @@ impl<const K: usize> fmt::Debug for Space<K> {
 }
 
 /// Why there is no such space or combination.
+///
+/// ```
+/// use trimtab::{Knob, KnobError, Space, SpaceError};
+/// let refused = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(0)]).err();
+/// assert_eq!(refused, Some(SpaceError::Knob { position: 1, error: KnobError::NoLevels }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SpaceError {

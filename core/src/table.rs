@@ -26,6 +26,17 @@ use crate::space::{Combination, Space};
 pub(crate) const INCUMBENTS: usize = 3;
 
 /// A table of at most L rows.
+///
+/// ```
+/// use trimtab::{Knob, Space, table::LookupTable};
+/// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+/// let best = space.combination(&[1; 24])?;
+/// let table = LookupTable::new(&space, 128, 0, 1, core::iter::once(best));
+/// // The first rows are the neighbours of the best: one relay switched.
+/// let near = (0..24).filter_map(|i| table.row(&space, i));
+/// assert!(near.map(|c| c.levels().iter().filter(|level| **level == 0).count()).all(|switched| switched == 1));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LookupTable<const K: usize> {
     incumbents: Vec<Combination<K>, INCUMBENTS>,
@@ -40,6 +51,14 @@ impl<const K: usize> LookupTable<K> {
     pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
 
     /// The table for one ask: the whole space in at most `rows` rows, else `rows` less those that are kept free for a descent.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, table::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// let [a, b] = [1, 1].map(|seed| LookupTable::new(&space, 128, 0, seed, core::iter::empty()));
+    /// assert!((0..128).all(|i| a.row(&space, i) == b.row(&space, i))); // the same seed, the same rows
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn new(
         space: &Space<K>,
         rows: usize,
@@ -63,16 +82,38 @@ impl<const K: usize> LookupTable<K> {
     }
 
     /// Whether the table is the whole space.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, table::LookupTable};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let table = |rows| LookupTable::new(&space, rows, 0, 1, core::iter::empty());
+    /// assert!(!table(31).is_whole() && table(32).is_whole());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
     /// How many rows there are.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, table::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// assert_eq!(LookupTable::new(&space, 128, 28, 1, core::iter::empty()).len(), 100); // 28 are for the descent
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.rows
     }
 
     /// Whether there are no rows.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, table::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// assert!(LookupTable::new(&space, 28, 28, 1, core::iter::empty()).is_empty());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }

@@ -33,6 +33,19 @@ const STARTS: u16 = 16;
 const NODES: u32 = 1 << 20;
 
 /// Where the acquisition is searched.
+///
+/// ```
+/// use trimtab::{Config, Knob, Region, Space};
+/// const BITS: [Knob; 12] = [Knob::nominal(2); 12];
+/// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 1, dimensions: 6);
+/// # let mut tuner = Bits::new();
+/// tuner.init(Space::new(&BITS)?, Config::paper(), 1)?;
+/// // Another box, another point, but never the same combination twice.
+/// let first = tuner.ask_lookup(Region::BoundingBox)?.combination;
+/// tuner.tell(&first, 1.0)?;
+/// assert_ne!(tuner.ask_lookup(Region::UnitBox)?.combination, first);
+/// # Ok::<(), trimtab::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Region {
@@ -110,19 +123,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return Err(AskError::NoMap);
         }
         self.ask_begin()?;
-        let recovered = match self.asking.direct {
-            Some(c) => Ok(c),
-            None => recover(self, &self.best_point(region)),
-        };
-        let scored = recovered.map(|c| match self.asking.direct {
-            Some(_) => self.unscored(c),
-            None => {
-                let scored = self.unscored(c);
-                Scored { score: self.asking.rule.score(scored.posterior), ..scored }
-            }
-        });
         self.cancel_ask();
-        let proposal = self.proposal(scored?);
+        let scored = match self.asking.direct {
+            Some(c) => self.unscored(c),
+            None => self.fantasising(|tuner| {
+                let scored = tuner.unscored(recover(tuner, &tuner.best_point(region))?);
+                Ok(Scored { score: tuner.asking.rule.score(scored.posterior), ..scored })
+            })?,
+        };
+        let proposal = self.proposal(scored);
         self.awaited(&proposal.combination);
         Ok(proposal)
     }

@@ -180,7 +180,8 @@ impl Draw {
             84..87 => Call::Cancel(awaited),
             87 => Call::Cancel(any),
             88..99 => {
-                let event = self.one_of(&[Event::Told(value), Event::Failed, Event::Enqueued, Event::Asked]);
+                let told = Event::Told(value);
+                let event = self.one_of(&[told, Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled]);
                 Call::Replay(self.one_of(&[any, awaited]), event)
             }
             // Often the same again, or nearly: what was computed for the one before must not be taken for this one's.

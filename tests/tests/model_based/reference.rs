@@ -259,9 +259,7 @@ impl Reference {
                 assert!(2 * self.repeats < self.tells, "more than every second measurement is a repeat");
             }
         }
-        // Costs that are not standardised may be too large to be squared.
-        let is_sane = !mean.is_nan() && *std_dev >= 0.0 && !score.is_nan();
-        assert!(is_sane || !self.config.standardise, "{proposal:?}");
+        assert!(!mean.is_nan() && *std_dev >= 0.0 && !score.is_nan(), "{proposal:?}");
         if self.len() == 0 {
             assert_eq!((*mean, *std_dev), (0.0, f32::INFINITY), "nothing is known yet");
         }

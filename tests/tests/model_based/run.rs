@@ -20,7 +20,7 @@ pub(crate) struct Run<const M: usize, const D: usize, const T: usize, const L: u
     pub(crate) known: Reference,
     /// How the tuner was made ready.
     pub(crate) ready: Option<(Space<K>, Config, u64)>,
-    /// What happened since; none once something happened that has no record.
+    /// What happened since.
     pub(crate) log: Option<Vec<Record<K>>>,
     calls: Vec<Call>,
     /// How often what was seen.
@@ -138,6 +138,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
                 let awaiting = known.against_awaiting(&c).into_iter().map(Error::from);
                 known.against_asking().into_iter().map(Error::from).chain(awaiting).collect()
             }
+            Event::Cancelled => Vec::new(),
         }
     }
 
@@ -151,10 +152,14 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             Event::Failed => self.known.told(&key(c), None, &kept),
             Event::Enqueued => self.known.enqueued(&key(c)),
             Event::Asked => self.known.awaited(&key(c)),
+            Event::Cancelled => {
+                self.known.cancelled(&key(c));
+            }
         }
         match event {
             Event::Told(_) | Event::Failed if was_known => self.saw("told again"),
             Event::Told(_) | Event::Failed if was_full => self.saw("forgotten"),
+            Event::Cancelled => self.saw("cancelled"),
             _ => {}
         }
         self.record(c, event);
@@ -169,10 +174,9 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     fn cancel(&mut self, c: &Combination<K>) {
         let before = bits(&self.tuner);
         let was = allocations::none(|| self.tuner.cancel(c));
-        assert_eq!(was, self.known.cancelled(&key(c)));
+        assert_eq!(was, self.known.pending.contains(&key(c)));
         if was {
-            self.log = None;
-            self.saw("cancelled");
+            self.happened(c, Event::Cancelled);
         } else {
             assert_eq!(bits(&self.tuner), before, "nothing was cancelled, and something changed");
         }
@@ -199,9 +203,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             Way::Cached => assert_eq!(bits(&asked), bits(&other.ask()), "with a cache, and without"),
             _ => {}
         }
-        if !self.known.asking {
-            assert_eq!(self.opinion(), before, "asking taught the model something");
-        }
+        assert_eq!(self.opinion(), before, "asking taught the model something");
         // What is awaited changes the opinion, but not while nothing is.
         if let (Ok(proposal), true) = (asked, self.known.pending.is_empty()) {
             let mut own = predicted.iter().filter(|(c, _)| *c == key(&proposal.combination));
@@ -216,7 +218,9 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             self.attempt(&against, |tuner| tuner.ask_begin());
             return;
         }
+        let before = self.opinion();
         let begun = allocations::none(|| self.tuner.ask_begin());
+        assert_eq!(self.opinion(), before, "beginning to ask taught the model something");
         if begun.is_err() {
             assert_eq!(begun, Err(AskError::Exhausted));
             assert!(self.known.open().is_empty(), "not exhausted");
@@ -229,7 +233,10 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             self.attempt(&[AskError::NotBegun], |tuner| tuner.ask_step(candidates));
             return;
         }
-        match allocations::none(|| self.tuner.ask_step(candidates)).transpose() {
+        let before = self.opinion();
+        let asked = allocations::none(|| self.tuner.ask_step(candidates)).transpose();
+        assert_eq!(self.opinion(), before, "a slice taught the model something");
+        match asked {
             None => self.saw("not yet"),
             Some(asked) => self.end_of_ask(asked),
         }

@@ -67,7 +67,8 @@ fn tables(o: &Opaque, space: &Space<K>, best: Combination<K>) {
 }
 
 fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {
-    let event = o.one_of(Event::Told(o.float()), &[Event::Failed, Event::Enqueued, Event::Asked]);
+    let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
+    let event = o.one_of(Event::Told(o.float()), &events);
     let record = Record::new(c, event);
     keep(record.combination(space));
     let (mut buffer, n) = ([0; Record::<K>::MOST_BYTES], o.size());

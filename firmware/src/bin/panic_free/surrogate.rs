@@ -3,7 +3,7 @@
 use trimtab::acquisition::Rule;
 use trimtab::continuous::{descend, gradient_error, minimise};
 use trimtab::fit::{Fit, Search};
-use trimtab::gp::{Gp, Partial, Posterior, Prior};
+use trimtab::gp::{Gp, Posterior, Prior};
 use trimtab::gradient::{posterior_gradient, score_gradient};
 use trimtab::kernel::Hyper;
 use trimtab::likeness::Likeness;
@@ -40,10 +40,8 @@ fn process(o: &Opaque) {
     gp.condition(o.part(&y), &prior(o));
     keep((gp.log_likelihood(), gp.signal(), gp.len(), gp.is_empty()));
     keep(gp.posterior(o.float(), |row| row.fill(other)));
-    keep(gp.posterior_above(o.float(), |row| row.fill(other), |mean| mean - o.float()));
-    let (mut v, mut partial) = (y, Partial::new(o.float()));
-    keep((gp.absorb(&mut v, &mut partial, o.float()), partial.len(), partial.is_empty(), gp.finish(&v, &partial)));
-    keep(gp.posterior_slopes(o.float(), &mut v));
+    let mut k = y;
+    keep(gp.posterior_slopes(o.float(), &mut k));
     searches(o, &gp);
     gp.truncate(o.size());
     keep(gp.clone());

@@ -61,7 +61,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             6 => tuner.enqueue(&c)?,
             7 => keep(tuner.cancel(&c)),
             8 => {
-                let event = o.one_of(Event::Told(o.float()), &[Event::Failed, Event::Enqueued, Event::Asked]);
+                let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
+                let event = o.one_of(Event::Told(o.float()), &events);
                 tuner.replay(&Record::new(&c, event))?;
             }
             9 => keep((tuner.best_posterior(), tuner.predict(&c))),

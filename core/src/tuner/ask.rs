@@ -1,0 +1,311 @@
+//! What to measure next: algorithm 1, lines 5 and 6.
+//!
+//! **Choices.** An ask is begun, carried on by slices of candidates, and ended by the one with the smallest score; in one go it is one long
+//! slice. What needs no score (the queue, the first few, the incumbent in doubt) is decided when it begins. What is awaited is fantasised within a
+//! slice and forgotten at its end, so nothing that is called in between sees it.
+//!
+//! **Cost.** At most L candidates of O(t²).
+
+use super::{MOST_PENDING, Purpose, Tuner};
+use crate::acquisition::Rule;
+use crate::cache::{Cache, Row};
+use crate::error::AskError;
+use crate::gp::{Partial, Posterior};
+use crate::kernel::Hyper;
+use crate::math::ln;
+use crate::proposal::{Candidate, Estimate, Proposal, Scored, Search};
+use crate::space::Combination;
+
+/// Random draws before combinations are tried in order.
+const DRAWS: u32 = 64;
+/// Combinations tried in order before giving up on a space too large to be tried whole.
+const SCAN: u32 = 1 << 16;
+
+/// An ask under way.
+#[derive(Clone, Debug)]
+pub(super) struct Asking<const K: usize> {
+    pub(super) active: bool,
+    /// What is proposed whatever its score.
+    pub(super) direct: Option<Combination<K>>,
+    pub(super) search: Search<K>,
+    pub(super) rule: Rule,
+    pub(super) hyper: Hyper,
+}
+
+impl<const K: usize> Asking<K> {
+    pub(super) const NONE: Self = Self {
+        active: false,
+        direct: None,
+        search: Search::EMPTY,
+        rule: Rule::Ucb { beta: 0.0 },
+        hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
+    };
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    Tuner<K, M, D, T, L, P>
+{
+    /// What to measure next. What was asked before and not told is not asked again.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let (first, second) = (tuner.ask()?, tuner.ask()?);
+    /// assert_ne!(first.combination, second.combination);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
+        self.ask_begin()?;
+        loop {
+            if let Some(proposal) = self.ask_step(u16::MAX)? {
+                return Ok(proposal);
+            }
+        }
+    }
+
+    /// [`ask`](Self::ask) with what was computed before: the same bits, in a fraction of the time.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// # type RelayCache = trimtab::tuner_cache!(KNOBS, observations: 16, rows: 64);
+    /// # let (mut tuner, mut cache) = (Relays::new(), RelayCache::new());
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in 0..16 {
+    ///     let without = tuner.clone().ask();
+    ///     let with = tuner.ask_with(&mut cache);
+    ///     assert_eq!(with, without);
+    ///     tuner.tell(&with?.combination, value as f32)?;
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask_with(&mut self, cache: &mut Cache<K, D, T, L>) -> Result<Proposal<K>, AskError> {
+        self.ask_begin()?;
+        loop {
+            if let Some(proposal) = self.step(u16::MAX, Some(cache))? {
+                return Ok(proposal);
+            }
+        }
+    }
+
+    /// Begins an ask that is carried out in slices, so that a control loop keeps its deadline. An ask under way is begun anew.
+    ///
+    /// ```
+    /// use trimtab::{Config, Knob, Space};
+    /// const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// let (mut whole, mut sliced) = (Relays::new(), Relays::new());
+    /// for tuner in [&mut whole, &mut sliced] {
+    ///     tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// }
+    /// for _ in 0..16 {
+    ///     let proposal = whole.ask()?;
+    ///     sliced.ask_begin()?;
+    ///     let same = loop {
+    ///         if let Some(proposal) = sliced.ask_step(5)? { break proposal } // five candidates, then back to the control loop
+    ///     };
+    ///     assert_eq!(proposal, same);
+    ///     let ones = proposal.combination.levels().iter().filter(|level| **level == 1).count();
+    ///     whole.tell(&proposal.combination, ones as f32)?;
+    ///     sliced.tell(&proposal.combination, ones as f32)?;
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask_begin(&mut self) -> Result<(), AskError> {
+        if self.space.knobs().is_empty() {
+            return Err(AskError::Uninitialised);
+        }
+        if self.pending.is_full() {
+            return Err(AskError::TooManyPending { most: MOST_PENDING });
+        }
+        self.cancel_ask();
+        let direct = match self.queued() {
+            Some(queued) => Some(queued),
+            None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any(Purpose::Initial)?),
+            None => self.doubtful(),
+        };
+        if direct.is_none() {
+            let best = self.model.observations.ranked(0).map_or(0.0, |best| self.model.standard.apply(best.value));
+            self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
+            self.asking.hyper = self.hyper();
+            let mut random = self.random(Purpose::Descent);
+            self.asking.search = Search::new(&self.space, &self.table, self.descent(), &mut random);
+        }
+        (self.asking.direct, self.asking.active) = (direct, true);
+        Ok(())
+    }
+
+    /// Carries an ask on by at most so many candidates. The proposal once it is found, the same bits as in one go.
+    ///
+    /// ```
+    /// # use trimtab::{AskError, Config, Knob, Space};
+    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// # let mut tuner = Relays::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in 0..16 {
+    ///     assert_eq!(tuner.ask_step(5), Err(AskError::NotBegun));
+    ///     tuner.ask_begin()?;
+    ///     let proposal = loop {
+    ///         if let Some(proposal) = tuner.ask_step(5)? { break proposal }
+    ///     };
+    ///     tuner.tell(&proposal.combination, value as f32)?;
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.step(candidates, None)
+    }
+
+    fn step(
+        &mut self,
+        candidates: u16,
+        cache: Option<&mut Cache<K, D, T, L>>,
+    ) -> Result<Option<Proposal<K>>, AskError> {
+        if !self.asking.active {
+            return Err(AskError::NotBegun);
+        }
+        if self.asking.direct.is_none() && self.fantasising(|tuner| tuner.score_candidates(candidates, true, cache)) {
+            return Ok(None);
+        }
+        let (direct, best) = (self.asking.direct, self.asking.search.best());
+        self.cancel_ask();
+        let scored = match (direct, best) {
+            (Some(c), _) => self.unscored(c),
+            (None, Some(best)) => best,
+            (None, None) => self.unscored(self.any(Purpose::Scan)?),
+        };
+        let proposal = self.proposal(scored);
+        self.awaited(&proposal.combination);
+        Ok(Some(proposal))
+    }
+
+    /// Does something while the model pretends to know what is awaited.
+    pub(super) fn fantasising<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.model.fantasise(&self.space, &self.config, &self.pending);
+        let done = work(self);
+        self.model.forget_fantasies(&self.config);
+        done
+    }
+
+    /// Scores the next candidates of the search; whether there may be more. Pruning leaves out work, never the winner.
+    pub(super) fn score_candidates(
+        &mut self,
+        candidates: u16,
+        prune: bool,
+        cache: Option<&mut Cache<K, D, T, L>>,
+    ) -> bool {
+        // Fantasies come and go, so nothing is kept while there are any.
+        let mut cache = cache.filter(|_| self.pending.is_empty());
+        if let Some(cache) = &mut cache {
+            cache.prepare((self.table.seed(), self.model.factors, self.inits));
+        }
+        for _ in 0..candidates {
+            let Some(candidate) = self.asking.search.next(&self.space, &self.table) else { return false };
+            let Asking { rule, hyper, .. } = &self.asking;
+            let scored = match (candidate, &mut cache) {
+                (Candidate::Row(i), Some(cache)) => {
+                    let Some(row) = cache.rows.get_mut(i) else { continue };
+                    self.refresh_row(i, row);
+                    self.model.cached(&self.space, hyper, row).zip(row.combination)
+                }
+                (Candidate::Row(i), None) => self.table.row(&self.space, i).and_then(|c| self.opinion(c, prune)),
+                (Candidate::Step(c), _) => self.opinion(c, prune),
+            };
+            if let Some((posterior, combination)) = scored {
+                let score = rule.score(posterior);
+                self.asking.search.report(Scored { combination, posterior, score });
+            }
+        }
+        true
+    }
+
+    /// The posterior of a candidate that may be asked and, unless nothing is pruned, may still win.
+    #[inline(never)]
+    fn opinion(&self, c: Combination<K>, prune: bool) -> Option<(Posterior, Combination<K>)> {
+        if !self.is_open(&c) {
+            return None;
+        }
+        let Asking { rule, hyper, search, .. } = &self.asking;
+        let bar = search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
+        self.model.posterior(&self.space, &c, hyper, Some((rule, bar))).zip(Some(c))
+    }
+
+    /// Fills a cached row, or empties it once it cannot be asked any more.
+    fn refresh_row(&self, i: usize, row: &mut Row<K, D, T>) {
+        if !row.fresh {
+            row.fresh = true;
+            row.partial = Partial::new(0.0);
+            row.combination = self.table.row(&self.space, i).filter(|c| self.is_open(c));
+            row.x = row.combination.map_or([0.0; D], |c| self.model.geometry.locate(&self.space, &c));
+        }
+        // Only what was told since then can have closed it.
+        let told = self.model.observations.places().skip(row.partial.len());
+        if row.combination.is_some_and(|c| told.map(|place| place.combination).any(|other| *other == c)) {
+            row.combination = None;
+        }
+    }
+
+    /// The first of the queue that may still be asked.
+    fn queued(&self) -> Option<Combination<K>> {
+        self.queue.iter().find(|c| self.is_open(c)).copied()
+    }
+
+    /// The incumbent, if the user allows measuring it again and it is in doubt whether it is the best: the expected lead over the runner-up
+    /// is less than the uncertainty of the two. At most every second measurement is a repeat.
+    fn doubtful(&self) -> Option<Combination<K>> {
+        if self.config.remeasure <= 1 || self.repeats >= self.tells.div_ceil(2) {
+            return None;
+        }
+        let (Some(best), Some(second)) = self.by_posterior() else { return None };
+        let observed = self.model.observations.find(&best.combination).and_then(|i| self.model.observations.get(i))?;
+        let lead = second.posterior.mean - best.posterior.mean;
+        let doubt = lead * lead < best.posterior.variance + second.posterior.variance;
+        let allowed = observed.repeats < self.config.remeasure && !self.pending.contains(&best.combination);
+        (doubt && allowed).then_some(best.combination)
+    }
+
+    /// A combination that may be asked, whatever the model thinks: drawn, or the next one in order after a draw.
+    #[inline(never)]
+    pub(super) fn any(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
+        let mut random = self.random(purpose);
+        let drawn = (0..DRAWS).map(|_| self.space.draw(&mut random)).find(|c| self.is_open(c));
+        let last = self.space.last_index();
+        let tried = if last < u64::from(SCAN) { last as u32 + 1 } else { SCAN };
+        let in_order = || {
+            let start = self.space.draw(&mut random);
+            let counted = core::iter::successors(Some(start), |c| Some(self.space.after(*c)));
+            counted.take(tried as usize).find(|c| self.is_open(c))
+        };
+        let none = if last < u64::from(SCAN) { AskError::Exhausted } else { AskError::NoneFound { tried } };
+        drawn.or_else(in_order).ok_or(none)
+    }
+
+    /// As above, and no opinion either before the first outcome.
+    pub(super) fn unscored(&self, c: Combination<K>) -> Scored<K> {
+        let unknown = Posterior { mean: 0.0, variance: f32::INFINITY };
+        let known = if self.is_empty() { None } else { self.score_of(&c) };
+        known.unwrap_or(Scored { combination: c, posterior: unknown, score: 0.0 })
+    }
+
+    pub(super) fn proposal(&self, scored: Scored<K>) -> Proposal<K> {
+        let Estimate { combination, mean, std_dev } = self.estimate(scored);
+        Proposal { combination, mean, std_dev, score: scored.score }
+    }
+
+    /// A combination is being measured: it leaves the queue and is awaited.
+    pub(super) fn awaited(&mut self, c: &Combination<K>) {
+        self.leave_queue(c);
+        // There is room: no ask begins while there is none.
+        let _ = self.pending.push(*c);
+    }
+
+    /// ln N.
+    fn log_cardinality(&self) -> f32 {
+        self.space.knobs().iter().fold(0.0, |sum, knob| sum + ln(knob.levels() as f32))
+    }
+}

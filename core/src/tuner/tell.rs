@@ -1,0 +1,218 @@
+//! What happens to a combination: it is queued, told, cancelled, or any of these again from a log.
+//!
+//! **Choices.** Input is checked before anything is touched, so what is refused changes nothing. Whatever is taken in ends an ask under way: its
+//! candidates were scored without it.
+//!
+//! **Cost.** As in [`tuner`](super).
+
+use super::{MOST_PENDING, Tuner};
+use crate::config::WhenFull;
+use crate::error::{AskError, EnqueueError, Error, TellError};
+use crate::list;
+use crate::record::{Event, Record};
+use crate::space::Combination;
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    Tuner<K, M, D, T, L, P>
+{
+    /// Puts a combination in the queue: it is asked before anything else. For defaults from a data sheet.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let default = tuner.space().combination(&[2, 7])?;
+    /// tuner.enqueue(&default)?;
+    /// assert_eq!(tuner.ask()?.combination, default);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn enqueue(&mut self, c: &Combination<K>) -> Result<(), EnqueueError> {
+        if !self.space.contains(c) || self.space.knobs().is_empty() {
+            return Err(EnqueueError::Foreign);
+        }
+        if !self.space.is_feasible(c) {
+            return Err(EnqueueError::Infeasible);
+        }
+        if !self.is_open(c) || self.queue.contains(c) {
+            return Err(EnqueueError::Known);
+        }
+        self.queue.push(*c).map_err(|_| EnqueueError::Full { most: MOST_PENDING })?;
+        self.cancel_ask();
+        Ok(())
+    }
+
+    /// Takes in a measured value, of a combination asked for or not. A combination told before is averaged.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 1.0)?;
+    /// tuner.tell(&c, 3.0)?;
+    /// assert_eq!(tuner.best_observed().map(|best| (best.value, best.repeats)), Some((2.0, 2)));
+    /// assert!(tuner.tell(&c, f32::NAN).is_err());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
+        if !value.is_finite() {
+            return Err(TellError::NonFinite);
+        }
+        self.take_in(c, Some(self.config.goal.flip(value)))
+    }
+
+    /// Takes in that measuring a combination failed: it crashed, hung or was unsafe. It is never asked again, and the model
+    /// learns it as the worst value so far.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert_eq!(tuner.best_observed(), None);
+    /// assert_ne!(tuner.ask()?.combination, c);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<(), TellError> {
+        self.take_in(c, None)
+    }
+
+    fn take_in(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
+        if self.space.knobs().is_empty() || !self.space.contains(c) {
+            return Err(TellError::Foreign);
+        }
+        if !self.space.is_feasible(c) {
+            return Err(TellError::Infeasible);
+        }
+        let known = self.model.observations.find(c).is_some();
+        if !known && self.model.observations.is_full() && self.config.when_full == WhenFull::Refuse {
+            return Err(TellError::Full);
+        }
+        self.cancel_ask();
+        let observations = &mut self.model.observations;
+        let changed = match (observations.find(c), cost) {
+            (Some(i), Some(cost)) => {
+                observations.repeat(i, cost);
+                true
+            }
+            (Some(i), None) => {
+                observations.fail(i);
+                true
+            }
+            (None, cost) => {
+                let forgot = self.make_room();
+                let x = self.model.geometry.locate(&self.space, c);
+                self.model.observations.push(c, cost, &x);
+                forgot
+            }
+        };
+        self.leave_queue(c);
+        self.cancel(c);
+        self.tells = self.tells.wrapping_add(1);
+        self.repeats = self.repeats.wrapping_add(u32::from(known));
+        let factors = self.model.factors;
+        self.model.learn(&self.space, &self.config, changed);
+        let best = self.model.observations.ranked(0).map(|o| o.combination);
+        if self.model.factors != factors || best.as_ref() != self.table.incumbent() {
+            self.refresh_table();
+        }
+        Ok(())
+    }
+
+    /// Room for one more observation, by the user's policy; whether one was forgotten.
+    fn make_room(&mut self) -> bool {
+        let observations = &mut self.model.observations;
+        if !observations.is_full() {
+            return false;
+        }
+        let forgotten = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
+        observations.remove(forgotten);
+        self.model.forgot();
+        true
+    }
+
+    /// Forgets that a combination was asked: it will not be told, and may be asked again. Whether it was awaited.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert!(tuner.cancel(&c) && tuner.pending().is_empty());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn cancel(&mut self, c: &Combination<K>) -> bool {
+        let place = self.pending.iter().position(|own| own == c);
+        if let Some(place) = place {
+            self.cancel_ask();
+            list::remove(&mut self.pending, place);
+        }
+        place.is_some()
+    }
+
+    /// A combination is being measured or has an outcome: it leaves the queue.
+    pub(super) fn leave_queue(&mut self, c: &Combination<K>) {
+        if let Some(place) = self.queue.iter().position(|own| own == c) {
+            list::remove(&mut self.queue, place);
+        }
+    }
+
+    /// Takes in one record of a log. Records in their order rebuild the tuner that they are the log of, bit for bit.
+    ///
+    /// ```
+    /// use trimtab::{Config, Event, Knob, Record, Space};
+    /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// let (mut first, mut second) = (Two::new(), Two::new());
+    /// for tuner in [&mut first, &mut second] {
+    ///     tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// }
+    /// for i in 0..6 {
+    ///     let c = first.ask()?.combination;
+    ///     let event = if i == 2 { Event::Failed } else { Event::Told(i as f32) };
+    ///     let record = Record::new(&c, event);       // written to flash here
+    ///     first.replay(&record)?;                    // does what tell or tell_failed does
+    ///     second.replay(&record)?;                   // after a power cut
+    /// }
+    /// assert_eq!(first.ask(), second.ask());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn replay(&mut self, record: &Record<K>) -> Result<(), Error> {
+        let c = record.combination(&self.space)?;
+        match record.event {
+            Event::Told(value) => self.tell(&c, value)?,
+            Event::Failed => self.tell_failed(&c)?,
+            Event::Enqueued => self.enqueue(&c)?,
+            Event::Asked => {
+                if self.space.knobs().is_empty() {
+                    return Err(AskError::Uninitialised.into());
+                }
+                if self.pending.is_full() {
+                    return Err(AskError::TooManyPending { most: MOST_PENDING }.into());
+                }
+                if !self.space.is_feasible(&c) {
+                    return Err(EnqueueError::Infeasible.into());
+                }
+                if self.pending.contains(&c) {
+                    return Err(EnqueueError::Known.into());
+                }
+                self.cancel_ask();
+                self.awaited(&c);
+            }
+            // An ask without a record may have been given up with one: then nothing is awaited.
+            Event::Cancelled => {
+                self.cancel(&c);
+            }
+        }
+        Ok(())
+    }
+}

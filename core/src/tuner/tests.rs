@@ -1,0 +1,189 @@
+//! The tuner as a whole, from within.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::acquisition::Acquisition;
+use crate::config::{Noise, WhenFull};
+use crate::fit::Search;
+use crate::gp::Prior;
+use crate::knob::{Knob, Scale};
+use crate::record::{Event, Record};
+
+#[test]
+fn pruning_never_changes_the_winner() {
+    static VALUES: [f32; 12] = [1.0, 2.0, 4.0, 7.0, 11.0, 16.0, 22.0, 29.0, 37.0, 46.0, 56.0, 67.0];
+    const KNOBS: [Knob; 7] = [
+        Knob::nominal(2),
+        Knob::nominal(5),
+        Knob::ranked(9),
+        Knob::graded(&VALUES, Scale::Log),
+        Knob::nominal(2),
+        Knob::nominal(3),
+        Knob::nominal(2),
+    ];
+    type Seven = crate::tuner!(KNOBS, observations: 40, rows: 96);
+    for seed in 0..12 {
+        let mut tuner = std::boxed::Box::new(Seven::new());
+        tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
+        for t in 0..40 {
+            if t >= 4 {
+                let search = |prune: bool| {
+                    let mut tuner = tuner.clone();
+                    tuner.ask_begin().unwrap();
+                    while tuner.fantasising(|tuner| tuner.score_candidates(50, prune, None)) {}
+                    tuner.asking.search.best()
+                };
+                assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
+            }
+            let c = tuner.ask().unwrap().combination;
+            let cost = |(i, l): (usize, &u8)| (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32);
+            tuner.tell(&c, c.levels().iter().enumerate().map(cost).sum()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn after_forgetting_the_factor_is_that_of_a_fresh_start() {
+    const KNOBS: [Knob; 4] = [Knob::nominal(3), Knob::ranked(6), Knob::nominal(2), Knob::ranked(5)];
+    type Four = crate::tuner!(KNOBS, observations: 10, rows: 32);
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let config = Config { when_full, ..Config::default() };
+        let mut tuner = std::boxed::Box::new(Four::new());
+        tuner.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
+        for i in 0..30 {
+            let c = tuner.ask().unwrap().combination;
+            if i % 7 == 3 {
+                tuner.tell_failed(&c).unwrap();
+            } else {
+                tuner.tell(&c, c.levels().iter().map(|l| (f32::from(*l) - 1.0).abs()).sum()).unwrap();
+            }
+            let mut fresh = tuner.clone();
+            fresh.model.gp.clear();
+            fresh.model.rebuild(&fresh.space, &fresh.config);
+            assert_eq!(std::format!("{:?}", tuner.model.gp), std::format!("{:?}", fresh.model.gp), "{when_full:?} {i}");
+        }
+    }
+}
+
+/// What was awaited decides what is drawn, so a cancel that is not in the log would show.
+#[test]
+fn a_log_with_cancels_rebuilds_the_tuner() {
+    const KNOBS: [Knob; 5] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3), Knob::ranked(6), Knob::nominal(5)];
+    type Five = crate::tuner!(KNOBS, observations: 16, rows: 48);
+    for seed in 0..20 {
+        let [mut first, mut second] = [(); 2].map(|()| std::boxed::Box::new(Five::new()));
+        for tuner in [&mut first, &mut second] {
+            tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
+        }
+        let mut log = std::vec::Vec::new();
+        for i in 0..24 {
+            let c = first.ask().unwrap().combination;
+            log.push(Record::new(&c, Event::Asked));
+            let oldest = first.pending()[0];
+            let event = match (i + seed) % 4 {
+                0 => continue,
+                1 => Event::Cancelled,
+                _ => Event::Told(oldest.levels().iter().map(|l| (f32::from(*l) - 1.5).abs()).sum()),
+            };
+            match event {
+                Event::Told(value) => first.tell(&oldest, value).unwrap(),
+                _ => assert!(first.cancel(&oldest)),
+            }
+            log.push(Record::new(&oldest, event));
+        }
+        log.iter().for_each(|record| second.replay(record).unwrap());
+        assert_eq!((first.hyper(), first.best_posterior()), (second.hyper(), second.best_posterior()));
+        assert_eq!(first.pending(), second.pending());
+        for _ in 0..3 {
+            assert_eq!(first.ask(), second.ask(), "seed {seed}");
+        }
+    }
+}
+
+const PAIR: [Knob; 3] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3)];
+type Pair = crate::tuner!(PAIR, observations: 20, rows: 40);
+
+/// A tuner that was told so many values.
+fn told(config: Config, values: &[f32]) -> std::boxed::Box<Pair> {
+    let mut tuner = std::boxed::Box::new(Pair::new());
+    tuner.init(Space::new(&PAIR).unwrap(), config, 5).unwrap();
+    for value in values {
+        let c = tuner.ask().unwrap().combination;
+        tuner.tell(&c, *value).unwrap();
+    }
+    tuner
+}
+
+/// What the model thinks of every combination.
+fn opinions(tuner: &Pair) -> std::vec::Vec<Option<Estimate<3>>> {
+    let all = (0..=tuner.space.last_index()).map(|i| tuner.space.at(i).unwrap());
+    all.map(|c| tuner.predict(&c)).chain([tuner.best_posterior()]).collect()
+}
+
+#[test]
+fn between_slices_the_opinions_are_those_of_the_observations() {
+    let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
+    tuner.ask().unwrap();
+    tuner.ask().unwrap();
+    let before = opinions(&tuner);
+    tuner.ask_begin().unwrap();
+    assert_eq!(opinions(&tuner), before);
+    while tuner.ask_step(3).unwrap().is_none() {
+        assert_eq!(opinions(&tuner), before);
+    }
+    assert_eq!((opinions(&tuner), tuner.pending().len()), (before, 3));
+}
+
+/// Of a factor whose diagonal is far too small every further row breaks down.
+#[test]
+fn a_fantasy_that_breaks_the_factor_down_is_left_out_and_changes_nothing() {
+    let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
+    tuner.ask().unwrap();
+    let n = tuner.len();
+    tuner.model.gp.clear();
+    let tiny =
+        |i: usize, row: &mut [f32]| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1e-6 } else { 0.0 });
+    tuner.model.gp.extend(n, tiny).unwrap();
+    let (hyper, factors) = (tuner.hyper(), tuner.model.factors);
+    tuner.fantasising(|tuner| {
+        assert_eq!((tuner.model.gp.len(), tuner.model.observations.places().count()), (n, n + 1));
+    });
+    assert_eq!(tuner.model.observations.places().count(), n, "a place is left behind");
+    assert_eq!((tuner.hyper(), tuner.model.factors), (hyper, factors), "the noise of a fantasy stays");
+}
+
+#[test]
+fn costs_of_any_size_are_never_scored_as_not_a_number() {
+    let sizes = [f32::MAX, f32::MIN, 1e30, -1e30, 0.0, 1e19, f32::MIN_POSITIVE, -3e15, 1.0];
+    for acquisition in [Acquisition::ExpectedImprovement, Config::paper().acquisition] {
+        for prior in [Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD] {
+            let config = Config { standardise: false, acquisition, prior, ..Config::default() };
+            let mut tuner = told(config, &[]);
+            for value in sizes.iter().cycle().take(18) {
+                let p = tuner.ask().unwrap();
+                assert!(!p.score.is_nan() && !p.mean.is_nan() && p.std_dev >= 0.0, "{config:?} {p:?}");
+                tuner.tell(&p.combination, *value).unwrap();
+            }
+            assert!(opinions(&tuner).iter().all(|e| e.is_some_and(|e| e.mean.is_finite() && e.std_dev.is_finite())));
+            // The observations themselves are what was told.
+            assert_eq!(tuner.best_observed().map(|best| best.value), Some(f32::MIN));
+        }
+    }
+}
+
+/// Whatever the fit does, the factor is that of the hyper-parameters.
+#[test]
+fn a_known_noise_is_in_the_factor_without_sweeps_too() {
+    for (sweeps, refit) in [(0, 8), (0, 1), (1, 8), (2, 1)] {
+        let fit = Search { sweeps, ..Config::default().fit };
+        let config = Config { fit, refit, noise: Noise::Given(0.7), ..Config::default() };
+        for n in 1..12 {
+            let tuner = told(config, &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0][..n]);
+            let mut fresh = tuner.clone();
+            fresh.model.gp.clear();
+            fresh.model.rebuild(&fresh.space, &fresh.config);
+            assert_eq!(opinions(&tuner), opinions(&fresh), "{sweeps} sweeps, {n} observations");
+        }
+    }
+}
