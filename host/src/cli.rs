@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use trimtab_firmware::antenna::OBSERVATIONS;
 
-use crate::antenna::{self, bench};
 use crate::error::Error;
 use crate::quantity::{Frequency, Load};
+use crate::{antenna, bench, list, report};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
 ///
@@ -27,7 +27,8 @@ use crate::quantity::{Frequency, Load};
   trimtab --load 12.5+j40 --frequency 14.1M   another antenna
   trimtab --noise 0.01 --seed 7               with an SWR bridge that errs
   trimtab --json --no-svg > run.json          for a program to read
-  trimtab antenna-bench                       against random and local search, over many antennas"
+  trimtab antenna-bench                       against random and local search, over many antennas
+  trimtab bench --problem paper --out runs    the paper's experiments, then: trimtab report runs"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -46,6 +47,127 @@ enum Command {
     /// drawn from --loads-seed: a frequency in an HF amateur band, a resistance from 5 to 1000 ohm (evenly on a
     /// logarithmic scale), a reactance from -500 to 500 ohm; kept only if the best reachable SWR is below 1.5.
     AntennaBench(BenchArgs),
+    /// Race methods on problems: the paper's experiments and more
+    ///
+    /// Every method gets the same instances, initial points and number of evaluations. A run is one file in --out, written
+    /// when it is whole: after Ctrl-C the same command goes on where it stopped. `trimtab list` shows problems and methods,
+    /// `trimtab report DIR` draws the runs.
+    #[command(after_long_help = RACE_HELP)]
+    Bench(RaceArgs),
+    /// Draw the runs of `trimtab bench` as one HTML page, with figures and tables
+    Report(ReportArgs),
+    /// List the problems and methods of `trimtab bench`
+    List(ListArgs),
+}
+
+const RACE_HELP: &str = "\
+Examples:
+  trimtab bench --problem ising --method trimtab,local-search,random --seeds 5 --out runs
+  trimtab bench --problem paper --method all --mask both --out runs       the paper's section 7
+  trimtab bench --problem bqp:m=16,lambda=0 --method trimtab --out runs   with other parameters
+  trimtab bench --instance my.json --method all --out runs                an instance from a file
+
+On many machines, each takes its share and all write to one directory (or to several: `trimtab report` merges them):
+  Slurm        sbatch --array=0-15 --wrap 'trimtab bench --problem all --method all --out runs --shard $SLURM_ARRAY_TASK_ID/16'
+  Kubernetes   an indexed Job of 16 completions whose command is
+               sh -c 'trimtab bench --problem all --method all --out /runs --shard $JOB_COMPLETION_INDEX/16'";
+
+/// Options of the race.
+#[derive(Debug, Args)]
+pub(crate) struct RaceArgs {
+    /// Problems: names with or without parameters, `paper` for the paper's, `all` for all
+    ///
+    /// Parameters follow a colon: ising:lambda=1e-4 or bqp:m=16,lambda=0. Several problems are several words or options.
+    #[arg(short, long, value_name = "PROBLEM", num_args = 1.., required_unless_present = "instance")]
+    pub(crate) problem: Vec<String>,
+    /// Methods, with commas between them, or `all`
+    #[arg(short, long, value_name = "METHOD", num_args = 1.., value_delimiter = ',', default_value = "all")]
+    pub(crate) method: Vec<String>,
+    /// A problem instance from a JSON file, whatever the seed
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) instance: Vec<PathBuf>,
+    /// How many seeds; each has its own instance and initial points
+    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) seeds: u64,
+    /// The first seed
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) first_seed: u64,
+    /// Evaluations a run, initial ones included
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = count)]
+    pub(crate) budget: usize,
+    /// Initial evaluations, the same for all methods of a seed
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
+    pub(crate) init: usize,
+    /// Where the runs are kept
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Rename the levels at random, one mask a seed: `on` alone, or `both` with and without
+    #[arg(long, value_name = "WHICH", default_value = "off", default_missing_value = "on", num_args = 0..=1)]
+    pub(crate) mask: Masks,
+    /// How many runs at once [default: one a core]
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Take every n-th run from the i-th on, i from 0, so that n machines share the work
+    #[arg(long, value_name = "i/n", default_value = "0/1")]
+    pub(crate) shard: Shard,
+    /// The Mobile Price table (train.csv) for sparse-classification, in place of generated data
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Which runs are masked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Masks {
+    /// None
+    Off,
+    /// All
+    On,
+    /// Each once with and once without
+    Both,
+}
+
+/// A part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    pub(crate) index: usize,
+    pub(crate) of: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if index < of => Ok(Self { index, of }),
+            _ => Err("write i/n with i from 0 to n − 1, for example 0/4".into()),
+        }
+    }
+}
+
+/// Options of the report.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Directories of `trimtab bench --out`; several are merged
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Where the page and its figures go [default: the first directory]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The command that the page names as its source
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) command: Option<String>,
+}
+
+/// Options of the list.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of the antenna job.
@@ -121,7 +243,10 @@ impl Cli {
         match self.command {
             None => antenna::run(&self.antenna),
             Some(Command::Antenna(args)) => antenna::run(&args),
-            Some(Command::AntennaBench(args)) => bench::run(&args),
+            Some(Command::AntennaBench(args)) => antenna::bench::run(&args),
+            Some(Command::Bench(args)) => bench::run(&args),
+            Some(Command::Report(args)) => report::run(&args),
+            Some(Command::List(args)) => list::run(&args),
         }
     }
 }
@@ -131,6 +256,13 @@ fn budget(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(budget) if (1..=most).contains(&budget) => Ok(budget),
         _ => Err(format!("the tuner keeps up to {most} measurements; write a number from 1 to {most}")),
+    }
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=100_000).contains(&count) => Ok(count),
+        _ => Err("write a whole number from 1 to 100 000".into()),
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! **Choices.** Clap reports most usage errors itself, with the same code. Every message says the next step.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use crate::terminal;
@@ -21,6 +22,16 @@ pub(crate) enum Error {
     Failed(String),
     /// Nobody reads the output any more.
     Closed,
+}
+
+/// What is wrong and what to do.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Failed(message) => f.write_str(message),
+            Self::Closed => f.write_str("nobody reads the output any more"),
+        }
+    }
 }
 
 impl Error {

@@ -1,11 +1,24 @@
 //! `trimtab`: parse, dispatch, print the error; nothing else.
 
 mod antenna;
+mod bench;
 mod cli;
+mod domain;
+mod engine;
 mod error;
+mod linalg;
+mod list;
 mod method;
 mod plot;
+mod problem;
 mod quantity;
+mod record;
+mod report;
+mod search;
+mod session;
+mod space;
+mod stats;
+mod surrogate;
 mod svg;
 mod terminal;
 

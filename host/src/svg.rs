@@ -13,16 +13,40 @@ pub(crate) struct Svg {
 impl Svg {
     /// An empty picture of a size in pixels; title and description are for readers who cannot see it.
     pub(crate) fn new(width: f64, height: f64, title: &str, description: &str, style: &str) -> Self {
+        let mut svg = Self::bare(width, height, title, description);
+        let _ = writeln!(svg.text, "<style>\n{style}</style>");
+        svg
+    }
+
+    /// An empty picture that is part of a page, which has the style sheet.
+    pub(crate) fn bare(width: f64, height: f64, title: &str, description: &str) -> Self {
         let mut svg = Self { text: String::new() };
         let (width, height) = (number(width), number(height));
         let _ = writeln!(
             svg.text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n<style>\n{style}</style>",
+             viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>",
             escape(title),
             escape(description)
         );
         svg
+    }
+
+    /// An empty picture that says nothing which is not said beside it.
+    pub(crate) fn ornament(width: f64, height: f64) -> Self {
+        let (width, height) = (number(width), number(height));
+        let size = format!("width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\"");
+        Self { text: format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {size} aria-hidden=\"true\">\n") }
+    }
+
+    /// Begins a group; what follows belongs to it until [`Svg::end_group`].
+    pub(crate) fn begin_group(&mut self, attributes: &[(&str, &dyn Display)], title: &str) {
+        self.open("g", attributes);
+        let _ = writeln!(self.text, "><title>{}</title>", escape(title));
+    }
+
+    pub(crate) fn end_group(&mut self) {
+        self.text.push_str("</g>\n");
     }
 
     /// An element without content.
@@ -91,8 +115,8 @@ pub(crate) fn number(x: f64) -> String {
     format!("{}", rounded + 0.0)
 }
 
-/// A text that is safe in an element and in an attribute.
-fn escape(text: &str) -> String {
+/// A text that is safe in an element and in an attribute, of SVG and of HTML.
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -1,56 +1,15 @@
 //! `trimtab` end to end: exit codes, messages, files, as a user meets them.
 
+mod common;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
+use common::{Folder, text};
 use serde_json::Value;
 use trimtab_firmware::antenna::{AntennaTuner, Network, OBSERVATIONS, space};
-
-/// A folder of one test's own, gone when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trimtab"));
-        command.args(words).current_dir(&self.0).stdin(Stdio::null());
-        command.env_remove("NO_COLOR").env("TERM", "xterm-256color");
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
-    /// Standard output of a run that must succeed.
-    fn stdout(&self, words: &[&str]) -> String {
-        let output = self.run(words);
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.stdout(words)).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
 
 fn levels(state: &Value) -> Vec<u8> {
     state["levels"].as_array().unwrap().iter().map(|level| level.as_u64().unwrap() as u8).collect()

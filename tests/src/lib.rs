@@ -8,12 +8,15 @@
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
 //! - `log`: decodes what an image says, defmt frames or plain lines;
-//! - `cost`: what a step costs on the chip.
+//! - `cost`: what a step costs on the chip;
+//! - `browser`: what the report is tested in.
 //!
 //! All but the first need the feature `qemu`.
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "qemu")]
+pub mod browser;
 #[cfg(feature = "qemu")]
 pub mod cost;
 pub mod golden;

@@ -9,35 +9,34 @@
 
 use std::fmt::Write;
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::Serialize;
+use trimtab::Scale;
 use trimtab_firmware::antenna::{self, Network};
 
 use super::live;
 use super::run::Bridge;
 use crate::cli::BenchArgs;
 use crate::error::Error;
-use crate::method::Kind;
+use crate::method::{Choice, Task};
+use crate::problem::antenna::{MATCHABLE, loads};
 use crate::terminal;
 
-/// HF amateur bands in hertz.
-const BANDS: [(f32, f32); 9] = [
-    (1.81e6, 2.0e6),
-    (3.5e6, 3.8e6),
-    (7.0e6, 7.2e6),
-    (10.1e6, 10.15e6),
-    (14.0e6, 14.35e6),
-    (18.068e6, 18.168e6),
-    (21.0e6, 21.45e6),
-    (24.89e6, 24.99e6),
-    (28.0e6, 29.7e6),
-];
-/// An antenna is drawn only if some state brings its SWR below this.
-const MATCHABLE: f32 = 1.5;
+/// A line of the table: its name, the method, and the scale of the part values.
+struct Contestant {
+    name: &'static str,
+    method: &'static str,
+    scale: Scale,
+}
 
-/// One line of the table.
+const CONTESTANTS: [Contestant; 4] = [
+    Contestant { name: "trimtab", method: "trimtab", scale: Scale::Linear },
+    Contestant { name: "trimtab, log values", method: "trimtab", scale: Scale::Log },
+    Contestant { name: "local search", method: "local-search", scale: Scale::Linear },
+    Contestant { name: "random search", method: "random", scale: Scale::Linear },
+];
+
+/// What the runs of a contestant amount to.
 #[derive(Serialize)]
 struct Row {
     method: &'static str,
@@ -81,7 +80,7 @@ struct Outcome {
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
     let (budget, noise) = (args.measuring.budget, args.measuring.noise);
     let loads = loads(args.loads as usize, args.loads_seed);
-    let jobs: Vec<_> = (0..Kind::ALL.len())
+    let jobs: Vec<_> = (0..CONTESTANTS.len())
         .flat_map(|kind| (0..loads.len()).map(move |load| (kind, load)))
         .flat_map(|(kind, load)| (1..=u64::from(args.seeds)).map(move |seed| (kind, load, seed)))
         .collect();
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
     let swrs: Vec<f32> = jobs
         .par_iter()
         .map(|&(kind, load, seed)| {
-            let swr = found(Kind::ALL[kind], &loads[load].0, noise, seed, budget);
+            let swr = found(&CONTESTANTS[kind], &loads[load].0, noise, seed, budget);
             if let Some(bar) = &bar {
                 bar.inc(1);
             }
@@ -105,7 +104,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         .map(|(&(kind, load, seed), &swr)| {
             let (network, best_swr) = loads[load];
             Outcome {
-                method: Kind::ALL[kind].name(),
+                method: CONTESTANTS[kind].name,
                 resistance_ohm: network.resistance(),
                 reactance_ohm: network.reactance(),
                 frequency_hz: network.frequency(),
@@ -122,7 +121,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
         budget,
         noise,
         median_best_swr: quantile(&sorted(loads.iter().map(|load| load.1)), 0.5),
-        methods: Kind::ALL.iter().map(|kind| row(kind.name(), &runs)).collect(),
+        methods: CONTESTANTS.iter().map(|one| row(one.name, &runs)).collect(),
         runs,
     };
     terminal::print(&if args.output.json {
@@ -146,35 +145,23 @@ fn row(method: &'static str, runs: &[Outcome]) -> Row {
 }
 
 /// The true SWR of the state that measured best.
-fn found(kind: Kind, network: &Network, noise: f32, seed: u64, budget: usize) -> Result<f32, Error> {
-    let mut method = kind.start(seed)?;
+fn found(one: &Contestant, network: &Network, noise: f32, seed: u64, budget: usize) -> Result<f32, Error> {
+    let Choice(entry) = one.method.parse().map_err(Error::Failed)?;
+    let knobs = antenna::knobs(one.scale);
+    let mut method = (entry.start)(&Task { knobs: &knobs, seed, budget })?;
+    let space = antenna::space();
     let mut bridge = Bridge::new(*network, noise, seed);
     let mut best = (f32::INFINITY, f32::INFINITY);
     for _ in 0..budget {
-        let c = method.ask()?;
+        let Some(levels) = method.ask()? else { break };
+        let c = space.combination(&levels).map_err(|error| Error::Failed(error.to_string()))?;
         let cost = bridge.measure(&c);
-        method.tell(&c, cost)?;
+        method.tell(&levels, cost.into())?;
         if cost < best.0 {
             best = (cost, network.swr(&c));
         }
     }
     Ok(best.1)
-}
-
-/// Antennas that can be matched, and the best SWR of each.
-fn loads(count: usize, seed: u64) -> Vec<(Network, f32)> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let space = antenna::space();
-    let draw = || {
-        let (low, high) = BANDS[random.random_range(0..BANDS.len())];
-        let frequency = random.random_range(low..high);
-        let resistance = random.random_range(5f32.ln()..1000f32.ln()).exp();
-        let reactance = random.random_range(-500.0..500.0);
-        let network = Network::new(resistance, reactance, frequency).ok()?;
-        let swr = network.swr(&network.optimum(&space)?);
-        (swr < MATCHABLE).then_some((network, swr))
-    };
-    std::iter::repeat_with(draw).flatten().take(count).collect()
 }
 
 fn sorted(values: impl Iterator<Item = f32>) -> Vec<f32> {
@@ -230,12 +217,5 @@ mod tests {
         assert_eq!(quantile(&values, 0.5), 3.0);
         assert!((quantile(&values, 0.9) - 6.8).abs() < 1e-5);
         assert_eq!((quantile(&values, 0.0), quantile(&values, 1.0), quantile(&[5.0], 0.9)), (1.0, 8.0, 5.0));
-    }
-
-    #[test]
-    fn more_loads_only_add_to_the_list() {
-        let (few, more) = (loads(3, 1), loads(5, 1));
-        assert_eq!(few, more[..3]);
-        assert!(more.iter().all(|(_, swr)| (1.0..MATCHABLE).contains(swr)));
     }
 }

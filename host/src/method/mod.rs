@@ -1,53 +1,89 @@
-//! Ways to search a space, all with the tuner's own ask and tell, so that one loop runs any of them.
+//! Ways to search, all with the tuner's own ask and tell, so that one loop runs any of them. One file a method, each with its
+//! source and its settings in a table.
+//!
+//! **Choices.** A method is told every cost, also of initial points that it did not ask for. It may know the knobs, a seed of its
+//! own and the budget; never the problem.
 
+mod annealing;
+mod bin_aa;
+mod bin_round;
+mod bocs;
+mod cbo;
+mod dec_round;
 mod descent;
 mod random;
+mod relaxed;
+mod rembo;
+mod smac;
+#[cfg(test)]
+mod trial;
 mod trimtab;
 
-use ::trimtab::{Combination, Scale};
+use std::str::FromStr;
+
+use ::trimtab::{Knob, Level};
 
 use crate::error::Error;
 
 /// Proposes combinations and is told their costs.
-pub(crate) trait Method<const K: usize> {
-    /// What to measure next.
-    fn ask(&mut self) -> Result<Combination<K>, Error>;
-    /// What it measured.
-    fn tell(&mut self, c: &Combination<K>, cost: f32) -> Result<(), Error>;
+pub(crate) trait Method {
+    /// What to measure next; none if there is nothing left.
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error>;
+    /// What it measured. Also for combinations that were not asked for.
+    fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error>;
 }
 
-/// The methods that tune an antenna, by name.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
-    /// The tuner of the chip, with part values on a scale: linear as on the chip, or logarithmic.
-    Trimtab(Scale),
-    /// Local search with restarts.
-    Descent,
-    /// Draws without repeats.
-    Random,
+/// What a method is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) knobs: &'a [Knob],
+    pub(crate) seed: u64,
+    /// How many costs it will be told at most.
+    pub(crate) budget: usize,
 }
 
-impl Kind {
-    /// The order of the table.
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Trimtab(Scale::Linear), Self::Trimtab(Scale::Log), Self::Descent, Self::Random];
+/// A method by name.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// One line for `trimtab list`.
+    pub(crate) about: &'static str,
+    /// Who published it, or whose code it follows.
+    pub(crate) source: &'static str,
+    pub(crate) start: fn(&Task<'_>) -> Result<Box<dyn Method>, Error>,
+}
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Trimtab(Scale::Linear) => "trimtab",
-            Self::Trimtab(Scale::Log) => "trimtab, log values",
-            Self::Descent => "local search",
-            Self::Random => "random search",
-        }
-    }
+/// All methods, in the order of tables.
+pub(crate) const METHODS: &[Entry] = &[
+    trimtab::TRIMTAB,
+    cbo::LOOKUP,
+    cbo::LOOKUP_10,
+    cbo::LOOKUP_HULL,
+    cbo::RECON,
+    smac::SMAC,
+    bocs::SA,
+    bocs::SA_NO_REPEAT,
+    bocs::SDP,
+    bocs::SDP_NO_REPEAT,
+    bin_aa::BIN_AA,
+    bin_round::BIN_ROUND,
+    dec_round::DEC_ROUND,
+    rembo::REMBO,
+    annealing::ANNEALING,
+    descent::DESCENT,
+    random::RANDOM,
+];
 
-    /// The method, ready to be asked for states of the matching network.
-    pub(crate) fn start(self, seed: u64) -> Result<Box<dyn Method<3>>, Error> {
-        let space = trimtab_firmware::antenna::space();
-        Ok(match self {
-            Self::Trimtab(scale) => Box::new(trimtab::Trimtab::new(scale, seed)?),
-            Self::Descent => Box::new(descent::Descent::new(space, seed)),
-            Self::Random => Box::new(random::Random::new(space, seed)),
+/// The method of a name.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice(pub(crate) &'static Entry);
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        METHODS.iter().find(|entry| entry.name == name).map(Self).ok_or_else(|| {
+            let names: Vec<_> = METHODS.iter().map(|entry| entry.name).collect();
+            format!("there is no method `{name}`; there are {}, and `all`", names.join(", "))
         })
     }
 }
@@ -56,26 +92,53 @@ impl Kind {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use trimtab_firmware::antenna::{Network, space};
+
+    /// A cost with a minimum inside, different for all combinations.
+    fn cost(levels: &[Level]) -> f64 {
+        levels.iter().enumerate().map(|(i, l)| (f64::from(*l) - 0.3) * (f64::from(*l) - 0.3) * (1.0 + i as f64)).sum()
+    }
+
+    fn trace(entry: &Entry, knobs: &[Knob], seed: u64, budget: usize) -> Vec<Vec<Level>> {
+        let mut method = (entry.start)(&Task { knobs, seed, budget }).unwrap();
+        let first: Vec<Level> = vec![1; knobs.len()];
+        method.tell(&first, cost(&first)).unwrap();
+        let mut trace = vec![first];
+        while trace.len() < budget {
+            let Some(levels) = method.ask().unwrap() else { break };
+            assert!(levels.len() == knobs.len(), "{}", entry.name);
+            assert!(levels.iter().zip(knobs).all(|(l, k)| usize::from(*l) < k.levels()), "{}: {levels:?}", entry.name);
+            method.tell(&levels, cost(&levels)).unwrap();
+            trace.push(levels);
+        }
+        trace
+    }
 
     #[test]
-    fn no_method_asks_twice_and_all_follow_their_seed() {
-        let network = Network::default();
-        for kind in Kind::ALL {
-            let trace = |seed| {
-                let mut method = kind.start(seed).unwrap();
-                let mut trace = Vec::new();
-                for _ in 0..60 {
-                    let c = method.ask().unwrap();
-                    method.tell(&c, network.cost(&c)).unwrap();
-                    trace.push(space().index(&c));
-                }
-                trace
-            };
-            let first = trace(1);
-            assert_eq!(first.iter().collect::<HashSet<_>>().len(), 60, "{kind:?}");
-            assert_eq!(first, trace(1), "{kind:?}");
-            assert_ne!(first, trace(2), "{kind:?}");
+    fn every_method_follows_its_seed_on_every_kind_of_knob() {
+        let values: &'static [f32] = &[1.0, 2.0, 5.0, 10.0];
+        let mixed = [
+            Knob::nominal(2),
+            Knob::nominal(5),
+            Knob::ranked(7),
+            Knob::graded(values, ::trimtab::Scale::Log),
+            Knob::nominal(2),
+        ];
+        for knobs in [&[Knob::nominal(2); 12][..], &mixed] {
+            for entry in METHODS {
+                let first = trace(entry, knobs, 1, 14);
+                assert_eq!(first.len(), 14, "{}", entry.name);
+                assert_eq!(first, trace(entry, knobs, 1, 14), "{}", entry.name);
+                assert_ne!(first, trace(entry, knobs, 2, 14), "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn those_that_promise_it_never_ask_twice() {
+        for name in ["trimtab", "cbo-lookup", "smac", "local-search", "random"] {
+            let Choice(entry) = name.parse().unwrap();
+            let trace = trace(entry, &[Knob::nominal(2); 6], 3, 64);
+            assert_eq!(trace.iter().collect::<HashSet<_>>().len(), trace.len(), "{name}");
         }
     }
 }

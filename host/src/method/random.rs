@@ -1,41 +1,64 @@
-//! Random search: feasible combinations drawn evenly, none twice.
+//! Random search: combinations drawn evenly, none twice (Bergstra and Bengio 2012).
 
 use std::collections::HashSet;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trimtab::{Combination, Space};
+use trimtab::Level;
 
-use super::Method;
+use super::{Entry, Method};
+use crate::domain::Domain;
 use crate::error::Error;
 
-/// Draws in vain before the space counts as searched.
-const MOST_DRAWS: usize = 1_000_000;
+pub(crate) const RANDOM: Entry = Entry {
+    name: "random",
+    about: "combinations drawn evenly, none twice",
+    source: "Bergstra and Bengio, JMLR 2012",
+    start: |task| Ok(Box::new(Random::new(Domain::new(task.knobs), task.seed))),
+};
 
-pub(crate) struct Random<const K: usize> {
-    space: Space<K>,
+/// Draws in vain before the rest is tried in order.
+const MOST_DRAWS: usize = 10_000;
+
+/// Draws combinations that were not told yet. Also what other methods do when they have no better idea.
+pub(crate) struct Random {
+    domain: Domain,
     random: Xoshiro256PlusPlus,
-    measured: HashSet<u64>,
+    told: HashSet<Vec<Level>>,
 }
 
-impl<const K: usize> Random<K> {
-    pub(crate) fn new(space: Space<K>, seed: u64) -> Self {
-        Self { space, random: Xoshiro256PlusPlus::seed_from_u64(seed), measured: HashSet::new() }
+impl Random {
+    pub(crate) fn new(domain: Domain, seed: u64) -> Self {
+        Self { domain, random: Xoshiro256PlusPlus::seed_from_u64(seed), told: HashSet::new() }
+    }
+
+    /// A combination that was not told; none if all were.
+    pub(crate) fn fresh(&mut self) -> Option<Vec<Level>> {
+        if self.told.len() as u128 >= self.domain.cardinality() {
+            return None;
+        }
+        for _ in 0..MOST_DRAWS {
+            let levels = self.domain.random(&mut self.random);
+            if !self.told.contains(&levels) {
+                return Some(levels);
+            }
+        }
+        // Nearly all are told, so the space is small.
+        (0..).map_while(|index| self.domain.at(index)).find(|levels| !self.told.contains(levels))
+    }
+
+    pub(crate) fn is_told(&self, levels: &[Level]) -> bool {
+        self.told.contains(levels)
     }
 }
 
-impl<const K: usize> Method<K> for Random<K> {
-    fn ask(&mut self) -> Result<Combination<K>, Error> {
-        let draw = || self.space.at(self.random.random_range(0..=self.space.last_index()));
-        std::iter::repeat_with(draw)
-            .take(MOST_DRAWS)
-            .flatten()
-            .find(|c| self.space.is_feasible(c) && !self.measured.contains(&self.space.index(c)))
-            .ok_or_else(|| Error::Failed("random search finds nothing new; give it a smaller budget".into()))
+impl Method for Random {
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
+        Ok(self.fresh())
     }
 
-    fn tell(&mut self, c: &Combination<K>, _cost: f32) -> Result<(), Error> {
-        self.measured.insert(self.space.index(c));
+    fn tell(&mut self, levels: &[Level], _cost: f64) -> Result<(), Error> {
+        self.told.insert(levels.to_vec());
         Ok(())
     }
 }

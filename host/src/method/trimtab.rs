@@ -1,34 +1,35 @@
-//! The tuner of the chip as a method: the same type, boxed.
+//! The tuner of the chip as a method: the core crate itself, see [`engine`](crate::engine).
+//!
+//! | setting | value |
+//! |---|---|
+//! | configuration | `Config::default()` |
+//! | rows of the lookup table | 256 |
 
-use trimtab::{Combination, Config, Scale, Space};
-use trimtab_firmware::antenna::{AntennaTuner, knobs};
+use trimtab::{Config, Level};
 
-use super::Method;
+use super::{Entry, Method};
+use crate::engine::{self, Engine, Setup};
 use crate::error::Error;
 
-pub(crate) struct Trimtab(Box<AntennaTuner>);
+pub(crate) const TRIMTAB: Entry = Entry {
+    name: "trimtab",
+    about: "what runs on the chip: Matérn + linear on the knobs, a table of 256 rows, UCB",
+    source: "this project, Config::default()",
+    start: |task| {
+        let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
+        let engine = engine::start(Setup { knobs, config: Config::default(), seed, observations, feasible: None })?;
+        Ok(Box::new(Trimtab(engine)))
+    },
+};
 
-impl Trimtab {
-    /// The default configuration, with the part values on a scale.
-    pub(crate) fn new(scale: Scale, seed: u64) -> Result<Self, Error> {
-        let space = Space::new(&knobs(scale)).map_err(|error| Error::Failed(format!("no such space: {error}")))?;
-        let mut tuner = Box::new(AntennaTuner::new());
-        tuner
-            .init(space, Config::default(), seed)
-            .map_err(|error| Error::Failed(format!("the tuner cannot start: {error}")))?;
-        Ok(Self(tuner))
-    }
-}
+struct Trimtab(Box<dyn Engine>);
 
-impl Method<3> for Trimtab {
-    fn ask(&mut self) -> Result<Combination<3>, Error> {
-        match self.0.ask() {
-            Ok(proposal) => Ok(proposal.combination),
-            Err(error) => Err(Error::Failed(format!("the tuner proposes nothing: {error}"))),
-        }
+impl Method for Trimtab {
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
+        Ok(self.0.ask()?.map(|opinion| opinion.levels))
     }
 
-    fn tell(&mut self, c: &Combination<3>, cost: f32) -> Result<(), Error> {
-        self.0.tell(c, cost).map_err(|error| Error::Failed(format!("the tuner refuses a measurement: {error}")))
+    fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
+        self.0.tell(levels, cost as f32)
     }
 }

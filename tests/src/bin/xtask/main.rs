@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use trimtab_tests::cost::Report;
 
 mod emulate;
+mod paper;
 mod setup;
 mod steps;
 
@@ -14,9 +15,10 @@ const HELP: &str = "\
 The project's own commands.
 
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
-  cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU
+  cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU, a browser
   cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
+  cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
   cargo xtask qemu             which images the firmware has
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
 
@@ -47,6 +49,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["cost"] => cost()?,
         ["bench", "nearest"] => return bench_nearest(),
         ["bench", ..] => bail!("there is one bench: `cargo xtask bench nearest`"),
+        ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["qemu"] => print!("{}", emulate::overview()?),
         ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
         _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),

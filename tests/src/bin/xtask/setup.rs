@@ -1,12 +1,12 @@
-//! What the checks need beside Rust: rustup's components, the chip's target, QEMU. Installed if missing, where that
-//! is ours to do; otherwise the error says what to type.
+//! What the checks need beside Rust: rustup's components, the chip's target, QEMU, a browser. Installed if missing, where
+//! that is ours to do; otherwise the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::image::TARGET;
-use trimtab_tests::qemu;
+use trimtab_tests::{browser, qemu};
 use trimtab_tests::workspace::cargo;
 
 /// Installs what is missing.
@@ -22,9 +22,13 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("target {TARGET}: here");
     if qemu::version().is_err() {
-        install_qemu()?;
+        install("qemu-system-arm", qemu::HOW_TO_GET)?;
     }
     println!("QEMU: {}", qemu::version()?);
+    if browser::version().is_err() {
+        install("chromium", browser::HOW_TO_GET)?;
+    }
+    println!("browser: {}", browser::version()?);
     Ok(())
 }
 
@@ -36,19 +40,19 @@ fn has_target() -> Result<bool> {
 }
 
 /// By the system's package manager, if it is Debian's and we may; everybody else gets the command to type.
-fn install_qemu() -> Result<()> {
+fn install(package: &str, how_to_get: &'static str) -> Result<()> {
     let sudo: &[&str] = if is_root() {
         &[]
     } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
         &["sudo", "-n"]
     } else {
-        bail!(qemu::HOW_TO_GET)
+        bail!(how_to_get)
     };
-    ensure!(succeeds(Command::new("apt-get").arg("--version")), qemu::HOW_TO_GET);
-    let packages = [&["update"][..], &["install", "--yes", "--no-install-recommends", "qemu-system-arm"]];
-    for arguments in packages {
+    ensure!(succeeds(Command::new("apt-get").arg("--version")), how_to_get);
+    let steps = [&["update"][..], &["install", "--yes", "--no-install-recommends", package]];
+    for arguments in steps {
         let words = [sudo, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"], arguments].concat();
-        do_it(words[0], &words[1..]).context(qemu::HOW_TO_GET)?;
+        do_it(words[0], &words[1..]).context(how_to_get)?;
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("format", "fmt --all --check"),
         Step::new(
             "lints, this machine",
-            "clippy --workspace --all-targets --features trimtab-tests/qemu -- -D warnings",
+            "clippy --workspace --all-targets --features trimtab-tests/qemu,trimtab-host/browser -- -D warnings",
         ),
         Step::new(
             "lints, core with all features",
@@ -77,6 +77,7 @@ fn steps() -> Result<Vec<Step>> {
     }
     steps.extend([
         Step::new("tests and doctests, this machine", "test --workspace"),
+        Step::new("the report in a browser", "test --package trimtab-host --features browser --test browser"),
         Step::new("parity, this machine, optimized", &format!("test {tests} --test parity --release")),
         Step::new("core for the chip, debug", &format!("build --package trimtab --target {TARGET}")),
         Step::new("core for the chip, release", &format!("build --package trimtab --target {TARGET} --release")),

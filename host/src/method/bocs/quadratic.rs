@@ -1,0 +1,109 @@
+//! A quadratic in bits: Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, without its constant, which moves no minimum.
+
+/// The coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct Quadratic {
+    /// αᵢ.
+    linear: Vec<f64>,
+    /// αᵢⱼ in both halves of a square, 0 on the diagonal.
+    pairs: Vec<f64>,
+}
+
+impl Quadratic {
+    /// Zero.
+    pub(super) fn new(bits: usize) -> Self {
+        Self { linear: vec![0.0; bits], pairs: vec![0.0; bits * bits] }
+    }
+
+    pub(super) fn bits(&self) -> usize {
+        self.linear.len()
+    }
+
+    /// Adds to αᵢⱼ, for i = j to αᵢ.
+    pub(super) fn add(&mut self, i: usize, j: usize, value: f64) {
+        if i == j {
+            self.linear[i] += value;
+        } else {
+            let m = self.bits();
+            self.pairs[i * m + j] += value;
+            self.pairs[j * m + i] += value;
+        }
+    }
+
+    pub(super) fn linear(&self, i: usize) -> f64 {
+        self.linear[i]
+    }
+
+    /// αᵢⱼ for all j.
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        let m = self.bits();
+        &self.pairs[i * m..(i + 1) * m]
+    }
+
+    /// What setting bit i adds, whatever it is now.
+    pub(super) fn slope(&self, i: usize, x: &[bool]) -> f64 {
+        let set = self.row(i).iter().zip(x).filter(|(_, bit)| **bit);
+        self.linear[i] + set.map(|(c, _)| c).sum::<f64>()
+    }
+
+    /// The most that bit i can change the value by.
+    pub(super) fn reach(&self, i: usize) -> f64 {
+        self.linear[i].abs() + self.row(i).iter().map(|c| c.abs()).sum::<f64>()
+    }
+
+    pub(super) fn value(&self, x: &[bool]) -> f64 {
+        let set = (0..self.bits()).filter(|i| x[*i]);
+        // A pair is met from both its ends.
+        set.map(|i| 0.5 * (self.linear[i] + self.slope(i, x))).sum()
+    }
+}
+
+/// The smallest values that a search met.
+#[derive(Debug, Default)]
+pub(super) struct Best {
+    /// Of all points.
+    pub(super) any: Option<(f64, Vec<bool>)>,
+    /// Of those that may be proposed.
+    pub(super) allowed: Option<(f64, Vec<bool>)>,
+}
+
+impl Best {
+    pub(super) fn offer(&mut self, value: f64, x: &[bool], may_propose: &dyn Fn(&[bool]) -> bool) {
+        let is_better = |held: &Option<(f64, Vec<bool>)>| held.as_ref().is_none_or(|(least, _)| value < *least);
+        if is_better(&self.any) {
+            self.any = Some((value, x.to_vec()));
+        }
+        if is_better(&self.allowed) && may_propose(x) {
+            self.allowed = Some((value, x.to_vec()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_slopes_by_hand() {
+        let mut model = Quadratic::new(3);
+        for (i, j, c) in [(0, 0, 1.0), (1, 1, -2.0), (2, 2, 4.0), (0, 1, 8.0), (2, 1, -16.0)] {
+            model.add(i, j, c);
+        }
+        // 1 − 2 + 8 = 7; with the third 7 + 4 − 16 = −5.
+        assert_eq!(model.value(&[true, true, false]), 7.0);
+        assert_eq!(model.value(&[true, true, true]), -5.0);
+        assert_eq!(model.slope(2, &[true, true, false]), -12.0);
+        assert_eq!(model.slope(2, &[true, true, true]), -12.0);
+        assert_eq!(model.reach(1), 2.0 + 8.0 + 16.0);
+    }
+
+    #[test]
+    fn what_may_not_be_proposed_is_met_but_not_taken() {
+        let mut best = Best::default();
+        for (value, x) in [(3.0, [true, true]), (1.0, [false, false]), (2.0, [false, true])] {
+            best.offer(value, &x, &|x| x[0] || x[1]);
+        }
+        assert_eq!(best.any, Some((1.0, vec![false, false])));
+        assert_eq!(best.allowed, Some((2.0, vec![false, true])));
+    }
+}

@@ -1,0 +1,76 @@
+//! `trimtab report`: the runs of `trimtab bench` as one page, with figures and tables.
+//!
+//! ```text
+//! records → runs → stats → figures, tables, verdict → page
+//! ```
+//!
+//! | file | what it is |
+//! |---|---|
+//! | report.html | all of it, in one file that needs no network |
+//! | figures/….svg | the figures, each with its legend |
+//! | tables.md | the tables, each with the command that made it |
+//!
+//! **Choices.** Only records are read: a report says what happened, whoever ran it. Where trimtab loses, the page says so first.
+//!
+//! **Cost.** Some seconds for thousands of runs; the page has some tens of kilobytes a problem.
+
+mod figure;
+mod page;
+mod panel;
+mod runs;
+mod style;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+mod theory;
+mod verdict;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli::ReportArgs;
+use crate::error::Error;
+use crate::terminal;
+
+use page::Page;
+use runs::Runs;
+
+/// Reads the runs and writes the report.
+pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
+    let first = args.runs.first().ok_or_else(|| Error::Usage("name a directory of `trimtab bench --out`".into()))?;
+    let out = args.out.as_ref().unwrap_or(first);
+    let names: Vec<String> = args.runs.iter().map(|folder| folder.display().to_string()).collect();
+    let command = args.command.clone().unwrap_or_else(|| format!("trimtab report {}", names.join(" ")));
+    let page = write(&args.runs, out, &command)?;
+    terminal::print(&format!("{}\n", page.display()))
+}
+
+/// Writes the report of some directories into another, and gives the page's path.
+fn write(folders: &[PathBuf], out: &Path, command: &str) -> Result<PathBuf, Error> {
+    let runs = Runs::read(folders)?;
+    let page = Page::of(&runs, command);
+    let figures = out.join("figures");
+    fs::create_dir_all(&figures).map_err(|error| cannot(&figures, &error))?;
+    for figure in page.figures() {
+        put(&figures.join(format!("{}.svg", figure.id)), &figure.file())?;
+    }
+    put(&out.join("tables.md"), &page.markdown())?;
+    let path = out.join("report.html");
+    put(&path, &page.html())?;
+    Ok(path)
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|error| cannot(path, &error))
+}
+
+fn cannot(path: &Path, error: &std::io::Error) -> Error {
+    Error::Failed(format!("cannot write {}: {error}; choose another directory with --out", path.display()))
+}
+
+/// A name as part of a path or an address: letters, digits and `.`, `_`, `+` stay, everything else is `-`.
+fn slug(name: &str) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_' | '+') { c } else { '-' };
+    name.chars().map(keep).collect()
+}

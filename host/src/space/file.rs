@@ -1,0 +1,170 @@
+//! A space in a file or a message: TOML or JSON, the same fields.
+//!
+//! ```toml
+//! forbid = ["opt=O1 & unroll=8"]
+//! [knobs]                                  # as after the name on the command line, or a list of levels
+//! opt = "O1,O2,O3"
+//! unroll = [1, 2, 4, 8]
+//! ```
+//!
+//! ```json
+//! {"knobs": [{"name": "gain", "levels": [1, 10, 100], "kind": "log"}]}
+//! ```
+//!
+//! **Choices.** Knobs are a table in which the order counts, or a list of objects. `kind` is `nominal`, `graded` (the same as `lin`), `lin` or `log`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use trimtab::Scale;
+
+use super::knob::{Kind, levels_of};
+use super::{NamedKnob, NamedSpace};
+use crate::error::Error;
+
+/// The largest file.
+const MOST_BYTES: u64 = 10 << 20;
+
+impl NamedSpace {
+    /// Reads a file, TOML unless its name ends in `.json`.
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
+        let shown = path.display();
+        let fault = |what: String| Error::Usage(format!("the space {shown}: {what}"));
+        let size = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
+        if size > MOST_BYTES {
+            return Err(fault(format!("{size} bytes are too many; at most {MOST_BYTES} are read")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+        let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let fields: Map<String, Value> = if is_json {
+            serde_json::from_str(&text).map_err(|error| fault(error.to_string()))?
+        } else {
+            toml::from_str(&text).map_err(|error| fault(error.to_string()))?
+        };
+        if let Some(field) = fields.keys().find(|field| !["knobs", "forbid"].contains(&field.as_str())) {
+            return Err(fault(format!("there is no field `{field}`; there are knobs and forbid")));
+        }
+        Self::from_fields(&fields).map_err(fault)
+    }
+
+    /// The space in the fields `knobs` and `forbid`.
+    pub(crate) fn from_fields(fields: &Map<String, Value>) -> Result<Self, String> {
+        let knobs = match fields.get("knobs") {
+            Some(Value::Array(knobs)) => knobs.iter().map(listed).collect::<Result<_, _>>()?,
+            Some(Value::Object(knobs)) => {
+                knobs.iter().map(|(name, knob)| tabled(name, knob)).collect::<Result<_, _>>()?
+            }
+            Some(_) => return Err("`knobs` is neither a list nor a table".into()),
+            None => return Err("there is no field `knobs`".into()),
+        };
+        let mut space = Self::new(knobs).map_err(|error| error.to_string())?;
+        match fields.get("forbid") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => space.forbid(text).map_err(|error| error.to_string())?,
+            Some(Value::Array(list)) => {
+                for text in list {
+                    let text = text.as_str().ok_or_else(|| format!("`forbid` holds {text}, which is no text"))?;
+                    space.forbid(text).map_err(|error| error.to_string())?;
+                }
+            }
+            Some(other) => return Err(format!("`forbid` is {other}, not a text or a list of texts")),
+        }
+        Ok(space)
+    }
+
+    /// The fields that [`from_fields`](Self::from_fields) reads.
+    pub(crate) fn to_fields(&self) -> Map<String, Value> {
+        let knob = |knob: &NamedKnob| {
+            let kind = match knob.kind() {
+                Kind::Nominal => "nominal",
+                Kind::Graded(Scale::Linear) => "lin",
+                Kind::Graded(Scale::Log) => "log",
+            };
+            serde_json::json!({"name": knob.name(), "levels": knob.levels(), "kind": kind})
+        };
+        let mut fields = Map::new();
+        fields.insert("knobs".into(), self.knobs().iter().map(knob).collect());
+        if !self.forbidden().is_empty() {
+            fields.insert("forbid".into(), self.forbidden().iter().map(|forbidden| forbidden.to_string()).collect());
+        }
+        fields
+    }
+}
+
+/// A knob of a list: an object with a name and levels.
+fn listed(knob: &Value) -> Result<NamedKnob, String> {
+    let Value::Object(fields) = knob else { return Err(format!("the knob {knob} is no object with name and levels")) };
+    if let Some(field) = fields.keys().find(|field| !["name", "levels", "kind"].contains(&field.as_str())) {
+        return Err(format!("a knob has no field `{field}`; it has name, levels and kind"));
+    }
+    let name = fields.get("name").and_then(Value::as_str).ok_or_else(|| format!("the knob {knob} has no `name`"))?;
+    let (levels, written) = match fields.get("levels") {
+        Some(Value::Array(levels)) => (levels.clone(), None),
+        Some(Value::String(text)) => levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?,
+        _ => return Err(format!("knob `{name}` has no list `levels`")),
+    };
+    let kind = match fields.get("kind").map(|kind| kind.as_str().unwrap_or("")) {
+        None => written,
+        Some("nominal") => Some(Kind::Nominal),
+        Some("graded" | "lin") => Some(Kind::Graded(Scale::Linear)),
+        Some("log") => Some(Kind::Graded(Scale::Log)),
+        Some(_) => return Err(format!("knob `{name}`: `kind` is none of nominal, graded, lin, log")),
+    };
+    NamedKnob::new(name, levels, kind)
+}
+
+/// A knob of a table: a text as on the command line, or a list of levels.
+fn tabled(name: &str, knob: &Value) -> Result<NamedKnob, String> {
+    match knob {
+        Value::String(text) => {
+            let (levels, kind) = levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?;
+            NamedKnob::new(name, levels, kind)
+        }
+        Value::Array(levels) => NamedKnob::new(name, levels.clone(), None),
+        other => Err(format!("knob `{name}` is {other}, not a text like \"1,2,4\" or a list of levels")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn both_forms_give_the_same_space_and_read_back() {
+        let toml =
+            "forbid = [\"opt=O1 & unroll=8\"]\n[knobs]\nunroll = [1, 2, 4, 8]\nopt = \"O1,O2\"\ngain = \"log:1,10\"";
+        let table = NamedSpace::from_fields(&toml::from_str(toml).unwrap()).unwrap();
+        let list = json!({"knobs": [{"name": "unroll", "levels": [1, 2, 4, 8]}, {"name": "opt", "levels": "O1,O2"},
+            {"name": "gain", "levels": [1, 10], "kind": "log"}], "forbid": "opt=O1 & unroll=8"});
+        assert_eq!(table, NamedSpace::from_fields(&fields(list)).unwrap());
+        assert_eq!(table, NamedSpace::from_fields(&table.to_fields()).unwrap());
+        // The order of the file, not of the alphabet.
+        assert_eq!(table.knobs().iter().map(NamedKnob::name).collect::<Vec<_>>(), ["unroll", "opt", "gain"]);
+        assert!(!table.is_allowed(&[3, 0, 0]) && table.is_allowed(&[3, 1, 0]));
+    }
+
+    #[test]
+    fn what_is_no_space_says_why() {
+        for (value, wanted) in [
+            (json!({}), "no field `knobs`"),
+            (json!({"knobs": 3}), "neither a list nor a table"),
+            (json!({"knobs": []}), "a space needs a knob"),
+            (json!({"knobs": [{"levels": [1, 2]}]}), "has no `name`"),
+            (json!({"knobs": [{"name": "a"}]}), "has no list `levels`"),
+            (json!({"knobs": [{"name": "a", "levels": [1, 2], "type": "x"}]}), "no field `type`"),
+            (json!({"knobs": [{"name": "a", "levels": [1, 2], "kind": "x"}]}), "none of nominal"),
+            (json!({"knobs": [{"name": "a", "levels": [1, [2]]}]}), "the level [2] is no text"),
+            (json!({"knobs": {"a": 5}}), "not a text"),
+            (json!({"knobs": {"a": [1, 2]}, "forbid": 3}), "not a text or a list"),
+            (json!({"knobs": {"a": [1, 2]}, "forbid": ["a=3"]}), "it has 1, 2"),
+        ] {
+            let error = NamedSpace::from_fields(&fields(value.clone())).unwrap_err();
+            assert!(error.contains(wanted), "{value}: {error}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! One knob with a name: `name=levels`.
+//!
+//! | levels | knob |
+//! |---|---|
+//! | `O1,O2,O3` | words: nominal |
+//! | `1,2,4,8` | numbers: graded, by their difference |
+//! | `16..256:16` | 16 to 256 in steps of 16; without a step, of 1: graded |
+//! | `log:1,10,100` | graded, by their ratio; also `log:` before a range |
+//! | `lin:1,2,4` | graded, by their difference, which numbers are anyway |
+//! | `nominal:1,2,4` | without order, though they are numbers |
+//!
+//! **Choices.** A list with a word in it is nominal as a whole. A range ends at the last step that is not past its end. Names are letters, digits, `_`, `-`
+//! and `.`, and begin with a letter or `_`; in the environment they are upper case, with `_` for what is no letter or digit.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Number, Value};
+use trimtab::{Knob, Level, Scale};
+
+/// The most levels of a knob.
+pub(crate) const MOST_LEVELS: usize = 256;
+
+/// A knob, its name and its levels.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NamedKnob {
+    name: String,
+    levels: Vec<Value>,
+    core: Knob,
+}
+
+/// How levels compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Nominal,
+    Graded(Scale),
+}
+
+impl NamedKnob {
+    /// A knob with these levels; without a kind, numbers are graded and everything else is nominal.
+    pub(crate) fn new(name: &str, levels: Vec<Value>, kind: Option<Kind>) -> Result<Self, String> {
+        let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let is_later = |c: char| is_first(c) || c.is_ascii_digit() || c == '-' || c == '.';
+        if !name.starts_with(is_first) || !name.chars().all(is_later) || name.len() > 64 {
+            return Err(format!(
+                "`{name}` is no name; write at most 64 letters, digits, `_`, `-` or `.`, first a letter or `_`"
+            ));
+        }
+        let fault = |what: String| Err(format!("knob `{name}`: {what}"));
+        if levels.len() < 2 {
+            return fault(format!("{} is not enough; write at least two levels", plural(levels.len())));
+        }
+        if levels.len() > MOST_LEVELS {
+            return fault(format!("{} are too many; at most {MOST_LEVELS} are possible", plural(levels.len())));
+        }
+        for (i, level) in levels.iter().enumerate() {
+            if !matches!(level, Value::String(_) | Value::Number(_) | Value::Bool(_)) {
+                return fault(format!("the level {level} is no text, number or truth value"));
+            }
+            if levels[..i].iter().any(|other| shown(other) == shown(level) || is_same(other, level)) {
+                return fault(format!("the level {} is there twice", shown(level)));
+            }
+        }
+        let numbers: Option<Vec<f32>> = levels.iter().map(|level| Some(level.as_f64()? as f32)).collect();
+        let kind = kind.unwrap_or(if numbers.is_some() { Kind::Graded(Scale::Linear) } else { Kind::Nominal });
+        let core = match (kind, numbers) {
+            (Kind::Nominal, _) => Knob::nominal(levels.len() as u16),
+            (Kind::Graded(_), None) => return fault("graded levels must be numbers; leave lin: or log: away".into()),
+            (Kind::Graded(Scale::Log), Some(values)) if values.iter().any(|value| *value <= 0.0) => {
+                return fault("log: compares by ratio, so every level must be above 0".into());
+            }
+            (Kind::Graded(scale), Some(values)) => {
+                // The core wants the values for ever, as on a chip; a program has few knobs, so it gets that.
+                Knob::graded(Box::leak(values.into_boxed_slice()), scale)
+            }
+        };
+        // What the core would refuse is refused here, where the knob has a name.
+        if let Err(error) = trimtab::Space::<1>::new(&[core]) {
+            return fault(error.to_string());
+        }
+        Ok(Self { name: name.to_string(), levels, core })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn levels(&self) -> &[Value] {
+        &self.levels
+    }
+
+    pub(crate) fn core(&self) -> Knob {
+        self.core
+    }
+
+    /// How the levels compare.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.core {
+            Knob::Graded { scale, .. } => Kind::Graded(scale),
+            _ => Kind::Nominal,
+        }
+    }
+
+    /// The name of the environment variable, without its prefix.
+    pub(crate) fn variable(&self) -> String {
+        self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
+    }
+
+    /// A level as text.
+    pub(crate) fn label(&self, level: Level) -> String {
+        self.levels.get(usize::from(level)).map_or_else(String::new, shown)
+    }
+
+    /// A level as a number, if it is one.
+    pub(crate) fn number(&self, level: Level) -> Option<f64> {
+        self.levels.get(usize::from(level)).and_then(Value::as_f64)
+    }
+
+    /// The level with this value; a text may stand for a number.
+    pub(crate) fn find(&self, value: &Value) -> Result<Level, String> {
+        let is_it = |level: &Value| is_same(level, value) || shown(level) == shown(value);
+        self.levels.iter().position(is_it).map(|place| place as Level).ok_or_else(|| {
+            let levels: Vec<_> = self.levels.iter().map(shown).collect();
+            format!("knob `{}` has no level {}; it has {}", self.name, shown(value), levels.join(", "))
+        })
+    }
+}
+
+/// Whether two levels are the same number, also if one is written as text.
+fn is_same(a: &Value, b: &Value) -> bool {
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// A level as people write it.
+pub(crate) fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+fn plural(levels: usize) -> String {
+    format!("{levels} level{}", if levels == 1 { "" } else { "s" })
+}
+
+/// The kind and the levels, as after the name on the command line but for ranges, which are written out.
+impl fmt::Display for NamedKnob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind() {
+            Kind::Nominal => "nominal",
+            Kind::Graded(Scale::Linear) => "lin",
+            Kind::Graded(Scale::Log) => "log",
+        };
+        let levels: Vec<_> = self.levels.iter().map(shown).collect();
+        write!(f, "{kind} {}", levels.join(","))
+    }
+}
+
+impl FromStr for NamedKnob {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, levels) =
+            text.split_once('=').ok_or_else(|| format!("`{text}` is no knob; write name=level,level,…"))?;
+        let (levels, kind) = levels_of(levels).map_err(|error| format!("knob `{name}`: {error}"))?;
+        Self::new(name.trim(), levels, kind)
+    }
+}
+
+/// The levels and, if it is written, the kind.
+pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String> {
+    let (kind, list) = match text.split_once(':') {
+        Some(("nominal", rest)) => (Some(Kind::Nominal), rest),
+        Some(("lin", rest)) => (Some(Kind::Graded(Scale::Linear)), rest),
+        Some(("log", rest)) => (Some(Kind::Graded(Scale::Log)), rest),
+        _ => (None, text),
+    };
+    if let Some((low, rest)) = list.split_once("..") {
+        return Ok((range(low, rest)?, kind));
+    }
+    let words: Vec<_> = list.split(',').map(str::trim).collect();
+    if let Some(place) = words.iter().position(|word| word.is_empty()) {
+        return Err(format!("level {} of `{list}` is empty", place + 1));
+    }
+    let is_numbers = words.iter().all(|word| number(word).is_some());
+    let level = |word: &&str| match number(word).filter(|_| is_numbers) {
+        Some(number) => Value::Number(number),
+        None => Value::String(word.to_string()),
+    };
+    Ok((words.iter().map(level).collect(), kind))
+}
+
+/// A finite number: whole ones stay whole, so that they are shown without a point.
+fn number(text: &str) -> Option<Number> {
+    match text.parse::<i64>() {
+        Ok(whole) => Some(whole.into()),
+        Err(_) => text.parse().ok().and_then(Number::from_f64),
+    }
+}
+
+/// The numbers of `lo..hi` or `lo..hi:step`.
+fn range(low: &str, rest: &str) -> Result<Vec<Value>, String> {
+    let (high, step) = rest.split_once(':').unwrap_or((rest, "1"));
+    let [low, high, step] = {
+        let parse = |text: &str| {
+            let text = text.trim();
+            number(text).and_then(|n| n.as_f64()).ok_or_else(|| format!("`{text}` is no number; write low..high:step"))
+        };
+        [parse(low)?, parse(high)?, parse(step)?]
+    };
+    if step <= 0.0 || high <= low {
+        return Err(format!("{low}..{high}:{step} goes nowhere; write low..high:step, with low < high and step > 0"));
+    }
+    let steps = ((high - low) / step * (1.0 + 1e-12)).floor();
+    if steps >= MOST_LEVELS as f64 {
+        return Err(format!("{low}..{high}:{step} has more than {MOST_LEVELS} levels; take a larger step"));
+    }
+    let level = |i: u32| {
+        let value = low + f64::from(i) * step;
+        // Sums such as 0.1 + 0.2 are shown with the digits that were meant.
+        let rounded = format!("{value:.12}").parse().unwrap_or(value);
+        match rounded == rounded.trunc() && rounded.abs() < 1e15 {
+            true => Value::from(rounded as i64),
+            false => Value::from(rounded),
+        }
+    };
+    Ok((0..=steps as u32).map(level).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown_as(text: &str) -> String {
+        text.parse::<NamedKnob>().unwrap().to_string()
+    }
+
+    #[test]
+    fn knobs_as_people_write_them() {
+        for (text, wanted) in [
+            ("opt=O1,O2,O3,Os", "nominal O1,O2,O3,Os"),
+            ("unroll=1,2,4,8", "lin 1,2,4,8"),
+            ("block=16..64:16", "lin 16,32,48,64"),
+            ("n=3..6", "lin 3,4,5,6"),
+            ("n=0..1:0.4", "lin 0,0.4,0.8"),
+            ("n=0.1..0.3:0.1", "lin 0.1,0.2,0.3"),
+            ("gain=log:1,10,100,1000", "log 1,10,100,1000"),
+            ("mode=nominal:1,2,4", "nominal 1,2,4"),
+            ("mixed=1,2,auto", "nominal 1,2,auto"),
+            ("neg=-2..2:2", "lin -2,0,2"),
+            ("path=a:b,c:d", "nominal a:b,c:d"),
+            ("eq=a=1,b=2", "nominal a=1,b=2"),
+        ] {
+            assert_eq!(shown_as(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_knob_says_why() {
+        for (text, wanted) in [
+            ("opt", "write name=level"),
+            ("=1,2", "is no name"),
+            ("1x=1,2", "is no name"),
+            ("x=1", "at least two levels"),
+            ("x=1,1.0", "the level 1.0 is there twice"),
+            ("x=a,b,a", "the level a is there twice"),
+            ("x=a,,b", "level 2 of `a,,b` is empty"),
+            ("x=log:0,1", "above 0"),
+            ("x=lin:a,b", "must be numbers"),
+            ("x=1..1000", "take a larger step"),
+            ("x=5..1", "goes nowhere"),
+            ("x=1..5:0", "goes nowhere"),
+            ("x=1..b", "`b` is no number"),
+            ("x=1..1e300", "larger step"),
+            ("x=nan,inf", ""),
+        ] {
+            match text.parse::<NamedKnob>() {
+                Err(error) => assert!(error.contains(wanted), "{text}: {error}"),
+                // Words that only look like numbers are words.
+                Ok(knob) => assert_eq!((text, knob.to_string().as_str()), ("x=nan,inf", "nominal nan,inf")),
+            }
+        }
+    }
+
+    #[test]
+    fn levels_are_found_as_text_or_number() {
+        let knob: NamedKnob = "block=16..64:16".parse().unwrap();
+        assert_eq!(knob.find(&Value::from(32)), Ok(1));
+        assert_eq!(knob.find(&Value::from("32.0")), Ok(1));
+        assert!(knob.find(&Value::from(33)).unwrap_err().contains("it has 16, 32, 48, 64"));
+        assert_eq!((knob.variable().as_str(), knob.number(2)), ("BLOCK", Some(48.0)));
+    }
+}

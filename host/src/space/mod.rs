@@ -1,0 +1,230 @@
+//! Knobs with names and levels as people write them, and which combinations are forbidden.
+//!
+//! ```text
+//! opt=O1,O2,O3,Os      block=16..256:16      gain=log:1,10,100,1000      forbid: opt=O1 & block>128
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`knob`] | one knob on the command line |
+//! | [`file`] | a whole space in a TOML or JSON file, or in a message |
+//! | [`expression`] | what is forbidden |
+//!
+//! **Choices.** A level is a JSON value, text or number or truth value, and is shown as it was written. The order of the knobs is that in which
+//! they were given: it is part of what a seed means.
+
+pub(crate) mod expression;
+mod file;
+mod knob;
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use trimtab::{Knob, Level};
+
+use crate::error::Error;
+use expression::Expression;
+
+pub(crate) use knob::NamedKnob;
+
+/// The knobs of a space and what is forbidden in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NamedSpace {
+    knobs: Vec<NamedKnob>,
+    /// None of these may be true.
+    forbidden: Vec<Expression>,
+}
+
+impl NamedSpace {
+    /// A space of these knobs, in which nothing is forbidden.
+    pub(crate) fn new(knobs: Vec<NamedKnob>) -> Result<Self, Error> {
+        if knobs.is_empty() {
+            return Err(Error::Usage("a space needs a knob; write --knob name=level,level,…".into()));
+        }
+        for (i, knob) in knobs.iter().enumerate() {
+            if knobs[..i].iter().any(|other| other.variable() == knob.variable()) {
+                let name = knob.name();
+                return Err(Error::Usage(format!("two knobs are called {name}; give each a name of its own")));
+            }
+        }
+        Ok(Self { knobs, forbidden: Vec::new() })
+    }
+
+    /// Forbids what an expression says.
+    pub(crate) fn forbid(&mut self, text: &str) -> Result<(), Error> {
+        let expression = Expression::parse(text, &self.knobs).map_err(Error::Usage)?;
+        self.forbidden.push(expression);
+        Ok(())
+    }
+
+    pub(crate) fn knobs(&self) -> &[NamedKnob] {
+        &self.knobs
+    }
+
+    /// The knobs as the core has them.
+    pub(crate) fn core_knobs(&self) -> Vec<Knob> {
+        self.knobs.iter().map(NamedKnob::core).collect()
+    }
+
+    pub(crate) fn forbidden(&self) -> &[Expression] {
+        &self.forbidden
+    }
+
+    /// Whether nothing forbids the combination.
+    pub(crate) fn is_allowed(&self, levels: &[Level]) -> bool {
+        !self.forbidden.iter().any(|forbidden| forbidden.holds(levels))
+    }
+
+    /// N in decimal digits, however many.
+    pub(crate) fn cardinality(&self) -> String {
+        // Least digit first.
+        let mut digits = vec![1u32];
+        for knob in &self.knobs {
+            let mut carry = 0;
+            for digit in &mut digits {
+                let product = *digit * knob.levels().len() as u32 + carry;
+                (*digit, carry) = (product % 10, product / 10);
+            }
+            while carry > 0 {
+                digits.push(carry % 10);
+                carry /= 10;
+            }
+        }
+        digits.iter().rev().map(u32::to_string).collect()
+    }
+
+    /// A combination as an object: name and level of every knob.
+    pub(crate) fn named(&self, levels: &[Level]) -> Map<String, Value> {
+        let one =
+            |(knob, level): (&NamedKnob, &Level)| (knob.name().to_string(), knob.levels()[usize::from(*level)].clone());
+        self.knobs.iter().zip(levels).map(one).collect()
+    }
+
+    /// The combination of an object that has a level for every knob and nothing else.
+    pub(crate) fn levels(&self, named: &Map<String, Value>) -> Result<Vec<Level>, String> {
+        if let Some(name) = named.keys().find(|name| !self.knobs.iter().any(|knob| knob.name() == *name)) {
+            return Err(format!("there is no knob `{name}`; there are {}", self.names()));
+        }
+        let level = |knob: &NamedKnob| {
+            let value = named.get(knob.name()).ok_or_else(|| format!("knob `{}` has no level", knob.name()))?;
+            knob.find(value)
+        };
+        self.knobs.iter().map(level).collect()
+    }
+
+    /// The combination of a text like `opt=O2,unroll=4`, with a level for every knob.
+    pub(crate) fn parse(&self, text: &str) -> Result<Vec<Level>, String> {
+        let mut named = Map::new();
+        for pair in text.split(',') {
+            let (name, level) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not name=level"))?;
+            if named.insert(name.trim().to_string(), Value::String(level.trim().to_string())).is_some() {
+                return Err(format!("knob `{}` is there twice", name.trim()));
+            }
+        }
+        self.levels(&named)
+    }
+
+    /// The combination as it can be written on a command line.
+    pub(crate) fn text(&self, levels: &[Level]) -> String {
+        let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.label(*level));
+        self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
+    }
+
+    fn names(&self) -> String {
+        self.knobs.iter().map(NamedKnob::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How this space differs from another, in words; none if it does not.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        if self == other {
+            return None;
+        }
+        for knob in &self.knobs {
+            match other.knobs.iter().find(|theirs| theirs.name() == knob.name()) {
+                None => return Some(format!("knob `{}` is new", knob.name())),
+                Some(theirs) if theirs != knob => {
+                    return Some(format!("knob `{}` was {theirs} and is {knob}", knob.name()));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(gone) = other.knobs.iter().find(|theirs| self.knobs.iter().all(|knob| knob.name() != theirs.name()))
+        {
+            return Some(format!("knob `{}` is gone", gone.name()));
+        }
+        let names = |space: &Self| space.names();
+        if self.knobs != other.knobs {
+            return Some(format!("the order of the knobs was {} and is {}", names(other), names(self)));
+        }
+        let forbidden = |space: &Self| match space.forbidden.is_empty() {
+            true => "nothing".to_string(),
+            false => space.forbidden.iter().map(|f| format!("`{f}`")).collect::<Vec<_>>().join(", "),
+        };
+        Some(format!("{} was forbidden, now {} is", forbidden(other), forbidden(self)))
+    }
+}
+
+impl fmt::Display for NamedSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let knobs: Vec<_> = self.knobs.iter().map(|knob| format!("{}={knob}", knob.name())).collect();
+        f.write_str(&knobs.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn space(knobs: &[&str]) -> NamedSpace {
+        NamedSpace::new(knobs.iter().map(|knob| knob.parse().unwrap()).collect()).unwrap()
+    }
+
+    #[test]
+    fn combinations_go_to_names_and_back() {
+        let space = space(&["opt=O1,O2,O3", "unroll=1,2,4", "gain=log:1,10,100"]);
+        let levels = vec![1, 2, 0];
+        let named = space.named(&levels);
+        assert_eq!(Value::Object(named.clone()), json!({"opt": "O2", "unroll": 4, "gain": 1}));
+        assert_eq!(space.levels(&named), Ok(levels.clone()));
+        assert_eq!(space.text(&levels), "opt=O2,unroll=4,gain=1");
+        assert_eq!(space.parse("unroll=4.0, opt=O2,gain=1"), Ok(levels));
+        assert!(space.parse("unroll=4,opt=O2").unwrap_err().contains("`gain` has no level"));
+        assert!(space.parse("unroll=3,opt=O2,gain=1").unwrap_err().contains("it has 1, 2, 4"));
+        assert!(space.parse("unrol=3,opt=O2,gain=1").unwrap_err().contains("there are opt, unroll, gain"));
+    }
+
+    #[test]
+    fn the_number_of_combinations_has_no_limit() {
+        assert_eq!(space(&["a=0..9", "b=1..12", "c=x,y"]).cardinality(), "240");
+        let many: Vec<String> = (0..200).map(|i| format!("k{i}=1..64")).collect();
+        let many = space(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        // 64^200 = 2^1200 = 1.72e361.
+        assert_eq!(many.cardinality().len(), 362);
+        assert!(many.cardinality().starts_with("172"));
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let old = space(&["opt=O1,O2", "unroll=1,2,4"]);
+        assert_eq!(old.difference(&old.clone()), None);
+        let says = |knobs: &[&str], words: &str| {
+            let difference = space(knobs).difference(&old).unwrap();
+            assert!(difference.contains(words), "{difference}");
+        };
+        says(&["opt=O1,O2,O3", "unroll=1,2,4"], "knob `opt` was nominal O1,O2 and is nominal O1,O2,O3");
+        says(&["opt=O1,O2", "unroll=nominal:1,2,4"], "knob `unroll` was lin 1,2,4 and is nominal 1,2,4");
+        says(&["opt=O1,O2"], "`unroll` is gone");
+        says(&["opt=O1,O2", "unroll=1,2,4", "x=1,2"], "`x` is new");
+        says(&["unroll=1,2,4", "opt=O1,O2"], "the order of the knobs was opt, unroll and is unroll, opt");
+        let mut new = old.clone();
+        new.forbid("opt=O1 & unroll=4").unwrap();
+        assert_eq!(new.difference(&old).unwrap(), "nothing was forbidden, now `opt=O1 & unroll=4` is");
+    }
+
+    #[test]
+    fn two_knobs_cannot_share_a_name() {
+        let knobs = ["a-b=1,2", "A_B=1,2"].map(|knob| knob.parse().unwrap()).to_vec();
+        assert!(NamedSpace::new(knobs).unwrap_err().to_string().contains("two knobs are called A_B"));
+    }
+}

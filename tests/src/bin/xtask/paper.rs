@@ -1,0 +1,102 @@
+//! `cargo xtask paper`: the experiments of the paper's section 7, and the page, figures and tables that the README shows.
+//!
+//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws; `--fresh` begins again. What is drawn goes to
+//! `host/docs/paper` and is committed, the runs are not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use trimtab_tests::root;
+use trimtab_tests::workspace::cargo;
+
+use crate::shown;
+
+/// What to run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    quick: bool,
+    fresh: bool,
+    /// Passed on to `trimtab bench`.
+    more: Vec<String>,
+}
+
+impl Request {
+    pub(crate) fn parse(words: &[&str]) -> Result<Self> {
+        let mut request = Self { quick: false, fresh: false, more: Vec::new() };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--quick" => request.quick = true,
+                "--fresh" => request.fresh = true,
+                "--data" | "--jobs" => {
+                    let value = words.next().with_context(|| format!("{word} needs a value"))?;
+                    request.more.extend([word.to_string(), value.to_string()]);
+                }
+                _ => bail!("`cargo xtask paper` does not know {word}; it has --quick, --fresh, --data FILE, --jobs N"),
+            }
+        }
+        Ok(request)
+    }
+
+    fn seeds(&self) -> &'static str {
+        if self.quick { "3" } else { "10" }
+    }
+
+    /// As one types it.
+    fn command(&self) -> String {
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("cargo xtask paper{quick}")
+    }
+}
+
+/// Runs what is missing, then draws.
+pub(crate) fn run(request: &Request) -> Result<ExitCode> {
+    let begin = Instant::now();
+    let name = if request.quick { "paper-quick" } else { "paper" };
+    // Relative to the top of the repository, where cargo runs: shorter to read.
+    let runs = Path::new("target").join(name);
+    if request.fresh && root().join(&runs).exists() {
+        fs::remove_dir_all(root().join(&runs)).with_context(|| format!("cannot empty {}", runs.display()))?;
+    }
+    // A quick look is not what the README shows.
+    let docs = if request.quick { runs.clone() } else { PathBuf::from("host/docs/paper") };
+    let (runs, docs) = (runs.display().to_string(), docs.display().to_string());
+    let seeds = request.seeds();
+    let mut bench =
+        words(&["bench", "--problem", "all", "--method", "all", "--mask", "both", "--seeds", seeds, "--out", &runs]);
+    bench.extend(request.more.iter().cloned());
+    trimtab(&bench)?;
+    trimtab(&words(&["report", &runs, "--out", &docs, "--command", &request.command()]))?;
+    println!("{docs}/report.html, in {}", shown(begin.elapsed()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| word.to_string()).collect()
+}
+
+/// Runs the optimized binary in full view.
+fn trimtab(arguments: &[String]) -> Result<()> {
+    println!("$ trimtab {}", arguments.join(" "));
+    let run = ["run", "--quiet", "--release", "--package", "trimtab-host", "--"];
+    let status = cargo().args(run).args(arguments).status().context("cannot start cargo")?;
+    ensure!(status.success(), "`trimtab {}` failed; the same command goes on where it stopped", arguments.join(" "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_others_refused() {
+        let request = Request::parse(&["--quick", "--data", "train.csv"]).unwrap();
+        assert_eq!((request.seeds(), request.command().as_str()), ("3", "cargo xtask paper --quick"));
+        assert_eq!(request.more, ["--data", "train.csv"]);
+        assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
+        assert!(Request::parse(&["--data"]).is_err());
+    }
+}
