@@ -30,21 +30,24 @@ pub(crate) struct Settings {
 /// The FNV-1a checksum of a file, in hexadecimal digits.
 pub(super) fn checksum(path: &Path) -> Result<String, Error> {
     let bytes = fs::read(path).map_err(|error| Error::Usage(format!("--data {}: {error}", path.display())))?;
-    let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let sum = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     Ok(format!("{sum:016x}"))
 }
 
 pub(crate) struct Store {
     folder: PathBuf,
+    /// The text of `bench.json`, written with the first run: a command that fails before leaves nothing behind.
+    settings: String,
 }
 
 impl Store {
     /// A directory for runs of these settings.
     pub(crate) fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
-        let store = Self { folder: folder.to_path_buf() };
-        let path = folder.join("bench.json");
+        let text = serde_json::to_string(settings).map_err(|error| Error::Failed(error.to_string()))?;
+        let store = Self { folder: folder.to_path_buf(), settings: text + "\n" };
+        let path = store.settings_path();
         match fs::read_to_string(&path) {
             Ok(text) => {
                 let there: Settings = serde_json::from_str(&text).map_err(|error| {
@@ -64,10 +67,7 @@ impl Store {
                     )));
                 }
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let text = serde_json::to_string(settings).map_err(|error| Error::Failed(error.to_string()))?;
-                store.replace(&path, &(text + "\n"))?;
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Error::Failed(format!("cannot read {}: {error}", path.display()))),
         }
         Ok(store)
@@ -85,7 +85,14 @@ impl Store {
             text += &serde_json::to_string(record).map_err(|error| Error::Failed(error.to_string()))?;
             text.push('\n');
         }
+        if !self.settings_path().exists() {
+            self.replace(&self.settings_path(), &self.settings)?;
+        }
         self.replace(&self.path(job), &text)
+    }
+
+    fn settings_path(&self) -> PathBuf {
+        self.folder.join("bench.json")
     }
 
     /// Reads a run back.
@@ -101,7 +108,8 @@ impl Store {
 
     /// Writes a file whole or not at all, and its folder if there is none.
     fn replace(&self, path: &Path, text: &str) -> Result<(), Error> {
-        let half = path.with_extension(format!("{}.half", std::process::id()));
+        // Another thread or process may write the same file: each has a name of its own for its half.
+        let half = path.with_extension(format!("{}-{:?}.half", std::process::id(), std::thread::current().id()));
         path.parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::write(&half, text))

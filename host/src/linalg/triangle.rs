@@ -45,7 +45,6 @@ impl Triangle {
     }
 
     /// All entries, row after row.
-    #[cfg(test)]
     pub(crate) fn entries(&self) -> &[f64] {
         &self.entries
     }

@@ -8,9 +8,13 @@ mod annealing;
 mod bin_aa;
 mod bin_round;
 mod bocs;
+mod casmopolitan;
 mod cbo;
+mod combo;
 mod dec_round;
 mod descent;
+mod graph;
+mod heat;
 mod random;
 mod relaxed;
 mod rembo;
@@ -64,6 +68,9 @@ pub(crate) const METHODS: &[Entry] = &[
     bocs::SA_NO_REPEAT,
     bocs::SDP,
     bocs::SDP_NO_REPEAT,
+    combo::COMBO,
+    casmopolitan::CASMOPOLITAN,
+    heat::HEAT,
     bin_aa::BIN_AA,
     bin_round::BIN_ROUND,
     dec_round::DEC_ROUND,
@@ -135,7 +142,7 @@ mod tests {
 
     #[test]
     fn those_that_promise_it_never_ask_twice() {
-        for name in ["trimtab", "cbo-lookup", "smac", "local-search", "random"] {
+        for name in ["trimtab", "cbo-lookup", "smac", "casmopolitan", "heat", "local-search", "random"] {
             let Choice(entry) = name.parse().unwrap();
             let trace = trace(entry, &[Knob::nominal(2); 6], 3, 64);
             assert_eq!(trace.iter().collect::<HashSet<_>>().len(), trace.len(), "{name}");

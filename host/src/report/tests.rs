@@ -157,6 +157,12 @@ fn losses_are_said_plainly() {
     assert!(verdict.of_problem(&first.problem)[0].starts_with(&format!("trimtab loses to {}", first.rival)));
     // With four seeds nobody can tell.
     let few = Folder::with("few", Size { seeds: 4, budget: 12, problems: 2, methods: 3, ..FULL });
-    let verdict = Verdict::of(&few.runs().unwrap());
-    assert!(verdict.worse.is_empty() && verdict.statement().starts_with("There are too few seeds"), "{verdict:?}");
+    let too_few = Verdict::of(&few.runs().unwrap());
+    assert!(too_few.worse.is_empty() && too_few.statement().starts_with("There are too few seeds"), "{too_few:?}");
+    // Level is claimed only where no mean is behind either.
+    let finding = first.clone();
+    let level = Verdict { compared: 3, ..Verdict::default() };
+    assert!(level.statement().starts_with("trimtab is at least level with every other method"));
+    let behind = Verdict { behind: vec![finding], ..level };
+    assert!(behind.statement().contains("In 1 its mean is behind") && !behind.statement().contains("at least level"));
 }

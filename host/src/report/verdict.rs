@@ -1,8 +1,8 @@
 //! Where trimtab loses: every problem and method where it is not at least level.
 //!
 //! **Choices.** What is compared is the best value at the end, on the seeds that both methods have. trimtab loses where the signed-rank test
-//! of the paired differences says *worse* at 5 %, one-sided. Where its mean is behind but the test does not say so it may be chance, and that is
-//! said too. No correction for the number of comparisons is made: it would hide losses.
+//! of the paired differences says *worse* at 5 %, one-sided. Where its mean is behind but the test does not say so it may be chance, or too
+//! few seeds: that is said too, and level is claimed only where neither is the case. No correction for the number of comparisons is made: it would hide losses.
 
 use super::runs::Runs;
 use crate::stats::{Estimate, Score, chance_of_being_worse, is_level};
@@ -89,9 +89,12 @@ impl Verdict {
                 "There are too few seeds to say who loses: below {FEWEST_SEEDS} seeds no difference is beyond chance. Only means can be \
                  compared."
             ),
-            (0, _) => format!(
+            (0, _) if behind.is_empty() => format!(
                 "trimtab is at least level with every other method on every problem: in none of {compared} {what} is its final value \
-                 significantly worse."
+                 worse in the mean or by the signed-rank test."
+            ),
+            (0, _) => format!(
+                "In none of {compared} {what} is trimtab's final value significantly worse (signed-rank test, 5 %)."
             ),
             (n, _) => format!(
                 "trimtab loses in {n} of {compared} {what}: there its final value is significantly worse (signed-rank test over seeds, \
@@ -103,9 +106,11 @@ impl Verdict {
         }
         if !behind.is_empty() {
             let n = behind.len();
-            text += &format!(" In {n} its mean is behind, but not beyond chance.");
+            text += &format!(
+                " In {n} its mean is behind, not beyond chance: that does not show that it is level, more seeds would tell."
+            );
         }
-        text + " Of methods that are equal, about one comparison in twenty would look lost by chance."
+        text + " Of methods that are equal, at most one comparison in twenty would look lost by chance."
     }
 
     /// What is said about one problem: a sentence for each loss.

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::image::TARGET;
-use trimtab_tests::{browser, qemu};
 use trimtab_tests::workspace::cargo;
+use trimtab_tests::{browser, qemu};
 
 /// Installs what is missing.
 pub(crate) fn run() -> Result<()> {
@@ -22,11 +22,12 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("target {TARGET}: here");
     if qemu::version().is_err() {
-        install("qemu-system-arm", qemu::HOW_TO_GET)?;
+        install(&["qemu-system-arm"], qemu::HOW_TO_GET)?;
     }
     println!("QEMU: {}", qemu::version()?);
     if browser::version().is_err() {
-        install("chromium", browser::HOW_TO_GET)?;
+        // Without a font a page has no text to measure.
+        install(&["chromium", "fonts-dejavu-core"], browser::HOW_TO_GET)?;
     }
     println!("browser: {}", browser::version()?);
     Ok(())
@@ -40,7 +41,7 @@ fn has_target() -> Result<bool> {
 }
 
 /// By the system's package manager, if it is Debian's and we may; everybody else gets the command to type.
-fn install(package: &str, how_to_get: &'static str) -> Result<()> {
+fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
     let sudo: &[&str] = if is_root() {
         &[]
     } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
@@ -49,8 +50,8 @@ fn install(package: &str, how_to_get: &'static str) -> Result<()> {
         bail!(how_to_get)
     };
     ensure!(succeeds(Command::new("apt-get").arg("--version")), how_to_get);
-    let steps = [&["update"][..], &["install", "--yes", "--no-install-recommends", package]];
-    for arguments in steps {
+    let install = [&["install", "--yes", "--no-install-recommends"], packages].concat();
+    for arguments in [&["update"][..], &install] {
         let words = [sudo, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"], arguments].concat();
         do_it(words[0], &words[1..]).context(how_to_get)?;
     }
