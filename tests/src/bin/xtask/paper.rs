@@ -1,6 +1,14 @@
 //! `cargo xtask paper`: the experiments of the paper's section 7, and the page, figures and tables that the README shows.
 //!
-//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws; `--fresh` begins again. What is drawn goes to
+//! | option | what |
+//! |---|---|
+//! | none | the paper's problems, all methods, 10 seeds, 100 evaluations, masked and not |
+//! | `--beyond` | all problems |
+//! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
+//! | `--fresh` | begins again |
+//! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
+//!
+//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws. What is drawn goes to
 //! `host/docs/paper` and is committed, the runs are not.
 
 use std::fs;
@@ -18,6 +26,7 @@ use crate::shown;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     quick: bool,
+    beyond: bool,
     fresh: bool,
     /// Passed on to `trimtab bench`.
     more: Vec<String>,
@@ -25,30 +34,38 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn parse(words: &[&str]) -> Result<Self> {
-        let mut request = Self { quick: false, fresh: false, more: Vec::new() };
+        let mut request = Self { quick: false, beyond: false, fresh: false, more: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--quick" => request.quick = true,
+                "--beyond" => request.beyond = true,
                 "--fresh" => request.fresh = true,
                 "--data" | "--jobs" => {
                     let value = words.next().with_context(|| format!("{word} needs a value"))?;
                     request.more.extend([word.to_string(), value.to_string()]);
                 }
-                _ => bail!("`cargo xtask paper` does not know {word}; it has --quick, --fresh, --data FILE, --jobs N"),
+                _ => bail!(
+                    "`cargo xtask paper` does not know {word}; it has --quick, --beyond, --fresh, --data FILE, --jobs N"
+                ),
             }
         }
         Ok(request)
     }
 
-    fn seeds(&self) -> &'static str {
-        if self.quick { "3" } else { "10" }
+    /// Arguments of `trimtab bench`, but for where the runs go.
+    fn bench(&self) -> Vec<String> {
+        let problems = if self.beyond { "all" } else { "paper" };
+        let size = if self.quick { "--seeds 3 --budget 60 --mask on" } else { "--seeds 10 --budget 100 --mask both" };
+        let words = format!("bench --problem {problems} --method all {size}");
+        words.split(' ').map(String::from).chain(self.more.iter().cloned()).collect()
     }
 
     /// As one types it.
     fn command(&self) -> String {
-        let quick = if self.quick { " --quick" } else { "" };
-        format!("cargo xtask paper{quick}")
+        let [quick, beyond] =
+            [(self.quick, " --quick"), (self.beyond, " --beyond")].map(|(on, word)| if on { word } else { "" });
+        format!("cargo xtask paper{quick}{beyond}")
     }
 }
 
@@ -64,10 +81,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     // A quick look is not what the README shows.
     let docs = if request.quick { runs.clone() } else { PathBuf::from("host/docs/paper") };
     let (runs, docs) = (runs.display().to_string(), docs.display().to_string());
-    let seeds = request.seeds();
-    let mut bench =
-        words(&["bench", "--problem", "all", "--method", "all", "--mask", "both", "--seeds", seeds, "--out", &runs]);
-    bench.extend(request.more.iter().cloned());
+    let bench = [request.bench(), words(&["--out", &runs])].concat();
     trimtab(&bench)?;
     trimtab(&words(&["report", &runs, "--out", &docs, "--command", &request.command()]))?;
     println!("{docs}/report.html, in {}", shown(begin.elapsed()));
@@ -94,8 +108,9 @@ mod tests {
     #[test]
     fn options_are_read_and_others_refused() {
         let request = Request::parse(&["--quick", "--data", "train.csv"]).unwrap();
-        assert_eq!((request.seeds(), request.command().as_str()), ("3", "cargo xtask paper --quick"));
-        assert_eq!(request.more, ["--data", "train.csv"]);
+        assert_eq!(request.command(), "cargo xtask paper --quick");
+        let bench = "bench --problem paper --method all --seeds 3 --budget 60 --mask on --data train.csv";
+        assert_eq!(request.bench().join(" "), bench);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
         assert!(Request::parse(&["--data"]).is_err());
     }

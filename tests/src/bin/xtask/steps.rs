@@ -76,8 +76,10 @@ fn steps() -> Result<Vec<Step>> {
         ));
     }
     steps.extend([
-        Step::new("tests and doctests, this machine", "test --workspace"),
-        Step::new("the report in a browser", "test --package trimtab-host --features browser --test browser"),
+        Step::new(
+            "tests and doctests, this machine, pages in a browser",
+            "test --workspace --features trimtab-host/browser",
+        ),
         Step::new("parity, this machine, optimized", &format!("test {tests} --test parity --release")),
         Step::new("core for the chip, debug", &format!("build --package trimtab --target {TARGET}")),
         Step::new("core for the chip, release", &format!("build --package trimtab --target {TARGET} --release")),
