@@ -42,7 +42,8 @@ use block::{Block, knob_features};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Encoding {
-    /// The paper's: the index of the combination as m bits.
+    /// The paper's: the index of the combination as m bits. A space beyond 2⁶⁴ combinations has no index for most of them: a tuner refuses
+    /// it, and an encoder knows the lowest 64 bits only.
     Compact,
     /// The default: a block of features a knob.
     PerKnob,
@@ -61,7 +62,8 @@ pub const fn features(knobs: &[Knob]) -> usize {
         cardinality = cardinality.saturating_mul(knobs[i].levels() as u128);
         i += 1;
     }
-    let compact = bits(cardinality);
+    // `Compact` is for spaces in which every combination has an index.
+    let compact = if cardinality <= 1 << 64 { bits(cardinality) } else { 0 };
     if per_knob > compact { per_knob } else { compact }
 }
 
@@ -164,7 +166,8 @@ impl<const K: usize> Encoder<K> {
             *counted = u8::from(matches!(block, Block::Bit | Block::OneHot { .. }));
         }
         encoder.features = match encoding {
-            Encoding::Compact => bits(space.cardinality()),
+            // The smallest m with 2^m ≥ N is the length of N − 1.
+            Encoding::Compact => (u64::BITS - space.last_index().leading_zeros()) as usize,
             Encoding::PerKnob => encoder.blocks.iter().map(Block::features).sum(),
         };
         encoder
@@ -224,7 +227,7 @@ impl<const K: usize> Encoder<K> {
     #[inline(never)]
     pub fn encode(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
         if self.encoding == Encoding::Compact {
-            let index = space.index(c);
+            let index = space.number(c);
             let bits = (0..self.features).map(|bit| f32::from((index >> bit & 1) as u8) - 0.5);
             return z.iter_mut().zip(bits).for_each(|(z, bit)| *z = bit);
         }
@@ -254,6 +257,14 @@ impl<const K: usize> Encoder<K> {
         let knobs = self.blocks.iter().zip(space.knobs()).enumerate();
         let all = knobs.map(|(i, (block, knob))| next(i, knob.levels(), block.features()));
         digits.iter_mut().zip(all.filter(|digit| digit.features > 0)).map(write).count()
+    }
+
+    /// The level of a digit in a combination.
+    pub(crate) fn digit_level(&self, space: &Space<K>, c: &Combination<K>, digit: &Digit) -> Level {
+        match self.encoding {
+            Encoding::Compact => (space.number(c) >> (digit.number & 63) & 1) as Level,
+            Encoding::PerKnob => c.level(usize::from(digit.number)),
+        }
     }
 
     /// Writes the features of one level of a digit; `z` is as long as the digit has features.

@@ -28,6 +28,9 @@ pub enum InitError {
     },
     /// A random map was asked of a tuner without dimensions (D = 0).
     NoDimensions,
+    /// More than 2⁶⁴ combinations under [`Encoding::Compact`](crate::Encoding::Compact), which needs an index for each;
+    /// [`Encoding::PerKnob`](crate::Encoding::PerKnob) takes spaces of any size.
+    TooLarge,
 }
 
 impl fmt::Display for InitError {
@@ -35,6 +38,7 @@ impl fmt::Display for InitError {
         match self {
             Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a tuner made for {most}"),
             Self::NoDimensions => write!(f, "a random map needs a tuner with dimensions"),
+            Self::TooLarge => write!(f, "more than 2^64 combinations need Encoding::PerKnob"),
         }
     }
 }
@@ -74,6 +78,8 @@ pub enum AskError {
         /// The limit.
         nodes: u32,
     },
+    /// More than 2⁶⁴ combinations: the nearest one is looked up by its index. [`ask`](crate::Tuner::ask) takes spaces of any size.
+    TooLarge,
     /// No feasible combination that is not yet measured was found, but not all could be tried.
     NoneFound {
         /// How many were tried.
@@ -91,6 +97,7 @@ impl fmt::Display for AskError {
             }
             Self::NoMap => write!(f, "a tuner without dimensions has no random map, name dimensions in tuner!"),
             Self::NodeLimit { nodes } => write!(f, "the nearest combination is not among {nodes} nodes"),
+            Self::TooLarge => write!(f, "more than 2^64 combinations cannot be looked up, use ask"),
             Self::NotBegun => write!(f, "no ask is under way, call ask_begin first"),
             Self::NoneFound { tried } => {
                 write!(f, "no feasible combination among {tried} tried, tell the tuner one that is feasible")

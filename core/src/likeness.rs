@@ -20,7 +20,7 @@
 
 use crate::config::Config;
 use crate::embedding::{Distribution, RandomMap};
-use crate::encoding::Encoder;
+use crate::encoding::{Encoder, Encoding};
 use crate::error::InitError;
 use crate::math::{dot, sum_of};
 use crate::space::{Combination, Space};
@@ -75,6 +75,9 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
 
     /// Made ready for a space; on an error it is as it was.
     pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
+        if config.encoding == Encoding::Compact && !space.is_indexed() {
+            return Err(InitError::TooLarge);
+        }
         let encoder = Encoder::new(space, config.encoding);
         let map = config.map.unwrap_or(if M == 0 { Distribution::Identity } else { Distribution::Centred });
         let projected = map != Distribution::Identity;

@@ -140,6 +140,9 @@ impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
         if needed > M {
             return Err(NearestError::TooManyFeatures { needed, most: M });
         }
+        if !self.space.is_indexed() {
+            return Err(NearestError::TooLarge);
+        }
         let dimensions = if self.map.is_some() { D } else { needed };
         if x.len() != dimensions {
             return Err(NearestError::WrongLength { given: x.len(), dimensions });
@@ -222,6 +225,8 @@ pub enum NearestError {
     },
     /// A coordinate is not a number, or larger than [`FARTHEST`].
     TooFar,
+    /// More than 2⁶⁴ combinations: the search goes by the index, and not all of them have one.
+    TooLarge,
 }
 
 impl fmt::Display for NearestError {
@@ -232,6 +237,7 @@ impl fmt::Display for NearestError {
             Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a lookup made for {most}"),
             Self::WrongLength { given, dimensions } => write!(f, "{given} coordinates in {dimensions} dimensions"),
             Self::TooFar => write!(f, "a coordinate is not a number or too large"),
+            Self::TooLarge => write!(f, "more than 2^64 combinations cannot be looked up"),
         }
     }
 }
@@ -281,6 +287,16 @@ mod tests {
         let found = lookup.nearest(&[3.0, 4.0], |_| false, 0).unwrap();
         assert_eq!((found.squared_distance, found.nodes), (25.0, 0));
         assert_eq!(lookup.nearest(&[3.0, 4.0], |_| true, 0), Err(NearestError::NoneLeft));
+    }
+
+    /// Distances are known in a space of any size, the nearest only where combinations have an index to tell ties apart.
+    #[test]
+    fn a_space_beyond_the_index_is_refused() {
+        let space = Space::<65>::new(&[Knob::nominal(2); 65]).unwrap();
+        let encoder = Encoder::new(&space, Encoding::PerKnob);
+        let lookup = Lookup::<65, 65, 0> { space: &space, encoder: &encoder, map: None };
+        assert_eq!(lookup.squared_distance(&space.combination(&[1; 65]).unwrap(), &[-0.5; 65]), 65.0);
+        assert_eq!(lookup.nearest(&[0.0; 65], |_| false, 1000), Err(NearestError::TooLarge));
     }
 
     #[test]

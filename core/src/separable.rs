@@ -53,12 +53,10 @@ impl<'a, const K: usize, const M: usize> Separable<'a, K, M> {
 
     /// The squared distance to a combination.
     pub(crate) fn distance(&self, c: &Combination<K>) -> f32 {
-        let index = self.space.index(c);
-        self.digits().iter().enumerate().fold(0.0, |sum, (depth, digit)| {
-            // `max(1)` only tells the compiler that a digit has a place and levels.
-            let level = index / digit.place.max(1) % u64::from(digit.levels).max(1);
-            sum + self.own(depth, level as Level)
-        })
+        self.digits()
+            .iter()
+            .enumerate()
+            .fold(0.0, |sum, (depth, digit)| sum + self.own(depth, self.encoder.digit_level(self.space, c, digit)))
     }
 
     /// ‖xₖ − zₖ‖² of one digit.

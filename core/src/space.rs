@@ -10,7 +10,8 @@
 //!
 //! **Choices.** A [`Combination`] can only be made by a [`Space`], so its levels are always in range. What is
 //! infeasible would hurt the hardware: it is never asked, not even as an initial point, and never taken in.
-//! N is at most 2⁶⁴, so that every combination has an index in a `u64`.
+//! N has no limit. The first 2⁶⁴ combinations have an index in a `u64`; in a larger space the others have none, so what goes by the index
+//! ([`Encoding::Compact`](crate::Encoding::Compact), [`nearest`](crate::nearest)) refuses it. Proposing goes by levels and does not care.
 //!
 //! **Cost.** A space is K knobs of 16 bytes; an index takes K multiplications.
 
@@ -139,19 +140,12 @@ impl<const K: usize> Space<K> {
             return Err(SpaceError::NoKnobs);
         }
         let own = Vec::from_slice(knobs).map_err(|_| SpaceError::TooManyKnobs { given: knobs.len(), most: K })?;
-        let mut last_index: u64 = 0;
         for (position, knob) in knobs.iter().enumerate() {
             if let Some(error) = knob.fault() {
                 return Err(SpaceError::Knob { position, error });
             }
-            // N·q − 1 from N − 1, so that N = 2⁶⁴ still fits.
-            let levels = knob.levels() as u64;
-            last_index = last_index
-                .checked_mul(levels)
-                .and_then(|index| index.checked_add(levels - 1))
-                .ok_or(SpaceError::TooLarge)?;
         }
-        Ok(Self { knobs: own, last_index, feasible: None })
+        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None })
     }
 
     /// The same space, with a predicate that rules combinations out.
@@ -181,27 +175,41 @@ impl<const K: usize> Space<K> {
         &self.knobs
     }
 
-    /// N, the number of combinations, feasible or not.
+    /// N, the number of combinations, feasible or not; `u128::MAX` if there are as many or more.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
-    /// assert_eq!(Space::<64>::new(&[Knob::nominal(2); 64])?.cardinality(), 1 << 64);
+    /// assert_eq!(Space::<100>::new(&[Knob::nominal(2); 100])?.cardinality(), 1 << 100);
+    /// assert_eq!(Space::<200>::new(&[Knob::ranked(64); 200])?.cardinality(), u128::MAX);
     /// # Ok::<(), trimtab::SpaceError>(())
     /// ```
     pub fn cardinality(&self) -> u128 {
-        u128::from(self.last_index) + 1
+        self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))
     }
 
-    /// N − 1: the largest index.
+    /// The largest index: N − 1, or `u64::MAX` in a space beyond 2⁶⁴ combinations.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
     /// assert_eq!(u128::from(space.last_index()) + 1, space.cardinality());
+    /// assert_eq!(Space::<65>::new(&[Knob::nominal(2); 65])?.last_index(), u64::MAX);
     /// # Ok::<(), trimtab::SpaceError>(())
     /// ```
     pub fn last_index(&self) -> u64 {
         self.last_index
+    }
+
+    /// Whether every combination has an index of its own: there are at most 2⁶⁴.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// assert!(Space::<64>::new(&[Knob::nominal(2); 64])?.is_indexed());
+    /// assert!(!Space::<65>::new(&[Knob::nominal(2); 65])?.is_indexed());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_indexed(&self) -> bool {
+        last_index(&self.knobs).is_some()
     }
 
     /// The combination with these levels.
@@ -275,15 +283,26 @@ impl<const K: usize> Space<K> {
         c
     }
 
-    /// The mixed-radix number of a combination, first knob fastest.
+    /// The mixed-radix number of a combination, first knob fastest; `u64::MAX` if it is as large or larger, which only
+    /// a space beyond 2⁶⁴ combinations has more than one of ([`is_indexed`](Self::is_indexed)).
     ///
     /// ```
     /// use trimtab::{Knob, Space};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
     /// assert!((0..32).all(|index| space.at(index).map(|c| space.index(&c)) == Some(index)));
+    /// let large = Space::<65>::new(&[Knob::nominal(2); 65])?;
+    /// assert_eq!(large.index(&large.combination(&[1; 65])?), u64::MAX);
     /// # Ok::<(), trimtab::SpaceError>(())
     /// ```
     pub fn index(&self, c: &Combination<K>) -> u64 {
+        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        pairs.fold(0u64, |index, (knob, level)| {
+            index.saturating_mul(knob.levels() as u64).saturating_add(u64::from(*level))
+        })
+    }
+
+    /// [`index`](Self::index) where every combination has one, quicker.
+    pub(crate) fn number(&self, c: &Combination<K>) -> u64 {
         let pairs = self.knobs.iter().zip(&c.levels).rev();
         pairs
             .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
@@ -336,6 +355,16 @@ impl<const K: usize> fmt::Debug for Space<K> {
     }
 }
 
+/// N − 1, if it fits.
+#[inline(never)]
+fn last_index(knobs: &[Knob]) -> Option<u64> {
+    knobs.iter().try_fold(0u64, |last, knob| {
+        // N·q − 1 from N − 1, so that N = 2⁶⁴ still fits.
+        let levels = knob.levels() as u64;
+        last.checked_mul(levels)?.checked_add(levels.saturating_sub(1))
+    })
+}
+
 /// Why there is no such space or combination.
 ///
 /// ```
@@ -362,8 +391,6 @@ pub enum SpaceError {
         /// What is wrong with it.
         error: KnobError,
     },
-    /// More than 2⁶⁴ combinations.
-    TooLarge,
     /// Not one level for each knob.
     WrongLength {
         /// How many levels were given.
@@ -386,7 +413,6 @@ impl fmt::Display for SpaceError {
             Self::NoKnobs => write!(f, "a space needs at least one knob"),
             Self::TooManyKnobs { given, most } => write!(f, "{given} knobs in a space made for {most}"),
             Self::Knob { position, error } => write!(f, "knob {position} {error}"),
-            Self::TooLarge => write!(f, "more than 2^64 combinations"),
             Self::WrongLength { given, knobs } => write!(f, "{given} levels for {knobs} knobs"),
             Self::NoSuchLevel { position, level } => write!(f, "knob {position} has no level {level}"),
         }
@@ -421,13 +447,37 @@ mod tests {
     }
 
     #[test]
-    fn two_to_the_64_combinations_fit_and_no_more() {
+    fn two_to_the_64_combinations_have_an_index_and_no_more() {
         let space = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
         assert_eq!(space.cardinality(), 1 << 64);
         let last = space.at(u64::MAX).unwrap();
         assert!(last.levels().iter().all(|l| *l == 1));
         assert_eq!(space.index(&last), u64::MAX);
-        assert_eq!(Space::<65>::new(&[Knob::nominal(2); 65]).err(), Some(SpaceError::TooLarge));
+        assert_eq!(space.index(&last), space.number(&last));
+        assert!(space.is_indexed());
+        // One knob more: half of the combinations have no index of their own.
+        let larger = Space::<65>::new(&[Knob::nominal(2); 65]).unwrap();
+        assert!(!larger.is_indexed() && larger.cardinality() == 1 << 65 && larger.last_index() == u64::MAX);
+        let first_half = larger.at(u64::MAX - 1).unwrap();
+        assert_eq!((larger.index(&first_half), first_half.level(0), first_half.level(64)), (u64::MAX - 1, 0, 0));
+        let (second_half, last) = (first_half.with(64, 1), larger.combination(&[1; 65]).unwrap());
+        assert_eq!((larger.index(&second_half), larger.index(&last)), (u64::MAX, u64::MAX));
+        assert_eq!(larger.after(last), larger.at(0).unwrap());
+    }
+
+    /// 64^200 = 2^1200.
+    #[test]
+    fn a_space_of_any_size_is_drawn_from_evenly() {
+        let space = Space::<200>::new(&[Knob::ranked(64); 200]).unwrap();
+        assert_eq!((space.cardinality(), space.is_indexed()), (u128::MAX, false));
+        let mut random = Random::new(1, 1);
+        let mut counts = [0u32; 64];
+        for c in core::iter::repeat_with(|| space.draw(&mut random)).take(100) {
+            assert!(space.contains(&c) && space.combination(c.levels()) == Ok(c));
+            c.levels().iter().for_each(|level| counts[usize::from(*level)] += 1);
+        }
+        // 20 000 levels, 312.5 of each, with a deviation of 17.5.
+        assert!(counts.iter().all(|count| (225..400).contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl<const K: usize> Encoder<K> {
     #[inline(always)]
     pub fn differing(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> u32 {
         if self.encoding == Encoding::Compact {
-            return (space.index(a) ^ space.index(b)).count_ones();
+            return (space.number(a) ^ space.number(b)).count_ones();
         }
         let (a, b) = (a.all().as_chunks::<4>(), b.all().as_chunks::<4>());
         let counted = self.counted.as_chunks::<4>();

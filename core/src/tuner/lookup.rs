@@ -81,6 +81,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             match lookup.nearest(x, |c| !tuner.is_open(c), NODES) {
                 Ok(nearest) => Ok(nearest.combination),
                 Err(NearestError::NoneLeft) => Err(AskError::Exhausted),
+                Err(NearestError::TooLarge) => Err(AskError::TooLarge),
                 Err(_) => Err(AskError::NodeLimit { nodes: NODES }),
             }
         })
