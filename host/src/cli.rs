@@ -10,7 +10,7 @@ use trimtab_firmware::antenna::OBSERVATIONS;
 
 use crate::error::Error;
 use crate::quantity::{Frequency, Load};
-use crate::{antenna, bench, list, report};
+use crate::{antenna, bench, generate, list, report, serve, tune};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
 ///
@@ -54,10 +54,28 @@ enum Command {
     /// `trimtab report DIR` draws the runs.
     #[command(after_long_help = RACE_HELP)]
     Bench(RaceArgs),
-    /// Draw the runs of `trimtab bench` as one HTML page, with figures and tables
+    /// Draw the runs of `trimtab bench`, or a log of `trimtab tune`, as one HTML page
     Report(ReportArgs),
     /// List the problems and methods of `trimtab bench`
     List(ListArgs),
+    /// Tune anything that a command can measure: compiler flags, parameters, instruments
+    ///
+    /// Chooses levels, runs the command with them, reads the cost that it prints, and learns: after some tens of measurements it has found
+    /// good levels among thousands or more.
+    #[command(after_long_help = tune::HELP)]
+    Tune(Box<tune::TuneArgs>),
+    /// Tune for a program in any language: JSON lines on standard input and output
+    ///
+    /// The program asks what to measure and tells what it measured, one JSON object a line; every line gets one answer. The space is in a
+    /// file, or in the program's first message. What is wrong is answered with an error and changes nothing.
+    #[command(after_long_help = SERVE_HELP)]
+    Serve(ServeArgs),
+    /// Print a script that completes trimtab's commands and options
+    #[command(after_help = "Example:\n  trimtab completions bash > ~/.local/share/bash-completion/completions/trimtab")]
+    Completions(generate::CompletionsArgs),
+    /// Print the manual page
+    #[command(after_help = "Example:\n  trimtab man --out ~/.local/share/man/man1")]
+    Man(generate::ManArgs),
 }
 
 const RACE_HELP: &str = "\
@@ -151,15 +169,45 @@ impl std::str::FromStr for Shard {
 /// Options of the report.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Directories of `trimtab bench --out`; several are merged
-    #[arg(required = true, value_name = "DIR")]
+    /// Directories of `trimtab bench --out`, several are merged; or one log of `trimtab tune --log`
+    #[arg(required = true, value_name = "DIR|LOG")]
     pub(crate) runs: Vec<PathBuf>,
-    /// Where the page and its figures go [default: the first directory]
+    /// Where the page and its figures go [default: the first directory; beside the log]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// The command that the page names as its source
     #[arg(long, value_name = "TEXT")]
     pub(crate) command: Option<String>,
+}
+
+const SERVE_HELP: &str = "\
+Example: each line that is sent, and its answer below it
+  {\"op\":\"init\",\"knobs\":[{\"name\":\"opt\",\"levels\":[\"O1\",\"O2\",\"O3\"]},{\"name\":\"unroll\",\"levels\":[1,2,4,8]}],\"seed\":1}
+  {\"ok\":true,\"combinations\":\"12\"}
+  {\"op\":\"ask\"}
+  {\"id\":1,\"config\":{\"opt\":\"O3\",\"unroll\":2},\"mean\":null,\"std_dev\":null}
+  {\"op\":\"tell\",\"id\":1,\"value\":0.31}
+  {\"ok\":true,\"observations\":1,\"best\":{\"config\":{\"opt\":\"O3\",\"unroll\":2},\"value\":0.31}}
+
+Other ops: tell with \"failed\":true, enqueue, cancel, predict, best, export (which gives the init that goes on from there), quit.
+
+Limits: 256 knobs of 256 levels, 1024 measurements, 8 asks awaited at once, 4 MiB a line.";
+
+/// Options of the service.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The space, a TOML or JSON file [default: in the first message]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) space: Option<PathBuf>,
+    /// Seed of everything random: the same seed and outcomes give the same asks
+    #[arg(short, long, default_value_t = serve::SEED, requires = "space")]
+    pub(crate) seed: u64,
+    /// The most measurements, from 1 to 1024
+    #[arg(short, long, value_name = "N", default_value_t = serve::BUDGET, value_parser = serve_budget, requires = "space")]
+    pub(crate) budget: usize,
+    /// Larger values are better
+    #[arg(long, requires = "space")]
+    pub(crate) maximize: bool,
 }
 
 /// Options of the list.
@@ -245,8 +293,13 @@ impl Cli {
             Some(Command::Antenna(args)) => antenna::run(&args),
             Some(Command::AntennaBench(args)) => antenna::bench::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
+            Some(Command::Report(args)) if tune::report::is_log(&args) => tune::report::run(&args),
             Some(Command::Report(args)) => report::run(&args),
             Some(Command::List(args)) => list::run(&args),
+            Some(Command::Tune(args)) => tune::run(&args),
+            Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Completions(args)) => generate::completions(&args),
+            Some(Command::Man(args)) => generate::man(&args),
         }
     }
 }
@@ -256,6 +309,14 @@ fn budget(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(budget) if (1..=most).contains(&budget) => Ok(budget),
         _ => Err(format!("the tuner keeps up to {most} measurements; write a number from 1 to {most}")),
+    }
+}
+
+fn serve_budget(text: &str) -> Result<usize, String> {
+    let most = serve::BUDGET;
+    match text.parse() {
+        Ok(budget) if (1..=most).contains(&budget) => Ok(budget),
+        _ => Err(format!("write a whole number from 1 to {most}")),
     }
 }
 

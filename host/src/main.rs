@@ -6,6 +6,7 @@ mod cli;
 mod domain;
 mod engine;
 mod error;
+mod generate;
 mod linalg;
 mod list;
 mod method;
@@ -15,12 +16,14 @@ mod quantity;
 mod record;
 mod report;
 mod search;
+mod serve;
 mod session;
 mod space;
 mod stats;
 mod surrogate;
 mod svg;
 mod terminal;
+mod tune;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,65 @@
+//! `trimtab serve`: a tuner for programs in any language, JSON lines in and out.
+//!
+//! ```text
+//! {"op":"ask"}                             → {"id":3,"config":{"b0":1,…},"mean":0.4,"std_dev":0.1}
+//! {"op":"tell","id":3,"value":0.31}        → {"ok":true,"observations":3,"best":{"config":{…},"value":0.31}}
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`lines`] | one line at a time, in bounded memory |
+//! | [`message`] | a line as fields, strictly |
+//! | [`server`] | what each op does |
+//! | [`live`] | the session and all that happened in it, so that it can be exported |
+//!
+//! **Choices.** One answer a line, in the order of the lines, each flushed. What is wrong is answered with an error and changes nothing. A process is one
+//! session: the end of the input ends it, and another space is another process.
+//!
+//! **Cost.** What the tuner takes; reading and writing are microseconds.
+
+mod lines;
+mod live;
+mod message;
+mod server;
+
+use std::io;
+
+use trimtab::Goal;
+
+use crate::cli::ServeArgs;
+use crate::error::Error;
+use crate::session::Task;
+use crate::space::NamedSpace;
+use crate::terminal;
+
+use lines::{Line, Lines};
+use server::Server;
+pub(crate) use server::{BUDGET, SEED};
+
+/// The longest line in bytes: room for the export of the largest session.
+pub(crate) const MOST_BYTES: usize = 4 << 20;
+
+/// Answers until the input ends or a message says to quit.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
+    let mut server = match &args.space {
+        Some(path) => {
+            let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
+            let space = NamedSpace::read(path)?;
+            Server::with(Task { space, goal, seed: args.seed, budget: args.budget })?
+        }
+        None => Server::new(),
+    };
+    let mut lines = Lines::new(io::stdin().lock(), MOST_BYTES);
+    loop {
+        let line = lines.next().map_err(|error| Error::Failed(format!("cannot read standard input: {error}")))?;
+        let answer = match line {
+            Line::Text(text) => server.answer(text),
+            Line::TooLong => Server::too_long(MOST_BYTES),
+            Line::End => return Ok(()),
+        };
+        terminal::print(&format!("{}\n", answer.text))?;
+        if answer.is_last {
+            return Ok(());
+        }
+    }
+}

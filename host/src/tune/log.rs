@@ -1,0 +1,391 @@
+//! The log of a run: JSON lines from which the run is rebuilt and goes on.
+//!
+//! ```text
+//! {"trimtab":"0.1.0","log":1,"goal":"minimize","seed":1,"budget":60,"command":["./measure.sh","{opt}"],"shell":false,"cost":"last number","knobs":[…]}
+//! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
+//! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"seconds":1.2}
+//! {"event":"failed","id":2,"config":{"opt":"O1"},"why":"exit code 3","stdout":"…","stderr":"…","seconds":0.1}
+//! {"event":"resume","budget":80}
+//! ```
+//!
+//! **Choices.** Asks and outcomes stand in the order in which they happened: the tuner's state follows from them alone, also if several measurements
+//! ran at once. A line is written whole and at once; after an outcome it is on the disk, so a power cut costs at most the measurements
+//! under way. A last line without its end was torn by such an accident: it is dropped, and what it said happens again. A log goes on only with the
+//! space, goal, seed, command and cost that it began with; the budget may change. One program at a time writes to it.
+//!
+//! **Cost.** Lines longer than 4 MiB are refused while they are read: the longest that is written is a failure's, of 128 KiB of text.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use trimtab::Goal;
+
+use crate::error::Error;
+use crate::session::Task;
+use crate::space::NamedSpace;
+
+/// The form of the log that is written and read here.
+const FORM: u32 = 1;
+/// The longest line.
+const MOST_BYTES: u64 = 4 << 20;
+/// The most lines: asks and outcomes of far more measurements than any tuner keeps.
+const MOST_LINES: usize = 100_000;
+
+/// The first line: what the run is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Header {
+    /// The version that began it.
+    trimtab: String,
+    log: u32,
+    goal: String,
+    pub(super) seed: u64,
+    pub(super) budget: usize,
+    pub(super) command: Vec<String>,
+    pub(super) shell: bool,
+    /// Where the cost is, in words.
+    pub(super) cost: String,
+    #[serde(flatten)]
+    space: Map<String, Value>,
+}
+
+/// Any other line: what happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(crate) enum Entry {
+    Ask {
+        id: u64,
+        config: Map<String, Value>,
+        mean: Option<f32>,
+        /// None while nothing is known.
+        std_dev: Option<f32>,
+    },
+    Tell {
+        id: u64,
+        config: Map<String, Value>,
+        value: f64,
+        seconds: f64,
+    },
+    Failed {
+        id: u64,
+        config: Map<String, Value>,
+        why: String,
+        stdout: String,
+        stderr: String,
+        seconds: f64,
+    },
+    /// The run goes on after it was stopped.
+    Resume {
+        budget: usize,
+    },
+}
+
+impl Header {
+    pub(crate) fn new(task: &Task, command: &[String], shell: bool, cost: String) -> Self {
+        Self {
+            trimtab: env!("CARGO_PKG_VERSION").into(),
+            log: FORM,
+            goal: goal_name(task.goal).into(),
+            seed: task.seed,
+            budget: task.budget,
+            command: command.to_vec(),
+            shell,
+            cost,
+            space: task.space.to_fields(),
+        }
+    }
+
+    /// What the run is about.
+    pub(crate) fn task(&self) -> Result<Task, String> {
+        if self.log != FORM {
+            return Err(format!("it is a log of form {}; this trimtab reads form {FORM}", self.log));
+        }
+        let goal = [Goal::Minimise, Goal::Maximise].into_iter().find(|goal| goal_name(*goal) == self.goal);
+        let goal = goal.ok_or_else(|| format!("the goal `{}` is neither minimize nor maximize", self.goal))?;
+        let space = NamedSpace::from_fields(&self.space)?;
+        Ok(Task { space, goal, seed: self.seed, budget: self.budget })
+    }
+
+    /// How a new run differs from this one such that it cannot go on; none if it can.
+    fn difference(&self, new: &Self) -> Result<Option<String>, String> {
+        let changed = |what: &str, was: &str, is: &str| Some(format!("{what} was {was} and is {is}"));
+        if let Some(difference) = new.task()?.space.difference(&self.task()?.space) {
+            return Ok(Some(difference));
+        }
+        let command = |header: &Self| {
+            let words: Vec<_> = header.command.iter().map(|word| super::template::quoted(word)).collect();
+            format!("{}`{}`", if header.shell { "--shell " } else { "" }, words.join(" "))
+        };
+        Ok(if self.goal != new.goal {
+            changed("the goal", &self.goal, &new.goal)
+        } else if self.seed != new.seed {
+            changed("the seed", &self.seed.to_string(), &new.seed.to_string())
+        } else if (&self.command, self.shell) != (&new.command, new.shell) {
+            changed("the command", &command(self), &command(new))
+        } else if self.cost != new.cost {
+            changed("the cost", &self.cost, &new.cost)
+        } else {
+            None
+        })
+    }
+}
+
+pub(crate) fn goal_name(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Minimise => "minimize",
+        Goal::Maximise => "maximize",
+    }
+}
+
+/// What a log says.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) header: Header,
+    pub(crate) entries: Vec<Entry>,
+    /// Bytes of whole lines; what follows was torn.
+    whole: u64,
+    pub(crate) is_torn: bool,
+}
+
+/// An open log, to write to.
+pub(crate) struct Log {
+    file: File,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens a log to go on with, or begins one. Gives what it says and whether its last line was torn.
+    pub(crate) fn open(path: &Path, header: &Header) -> Result<(Self, Option<Contents>), Error> {
+        let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| fault(error.to_string()))?;
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|error| fault(format!("{error}; choose another --log")))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(fault("another trimtab writes to it; wait for it, or choose another --log".into()));
+            }
+            // Where there are no locks, one does without.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        let contents = read_from(&mut file).map_err(fault)?;
+        if let Some(contents) = &contents {
+            let difference = contents.header.difference(header).map_err(fault)?;
+            if let Some(difference) = difference {
+                return Err(Error::Usage(format!(
+                    "the log {} is of another run: {difference}; ask for the same, or choose another --log",
+                    path.display()
+                )));
+            }
+        }
+        let whole = contents.as_ref().map_or(0, |contents| contents.whole);
+        file.set_len(whole)
+            .and_then(|()| file.seek(SeekFrom::Start(whole)))
+            .map_err(|error| fault(format!("cannot write to it: {error}")))?;
+        let mut log = Self { file, path: path.to_path_buf() };
+        if contents.is_none() {
+            log.line(header, true)?;
+        }
+        Ok((log, contents))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes down what happened.
+    pub(crate) fn write(&mut self, entry: &Entry) -> Result<(), Error> {
+        // An ask that is lost is asked again; an outcome is worth the wait for the disk.
+        let is_dear = matches!(entry, Entry::Tell { .. } | Entry::Failed { .. });
+        self.line(entry, is_dear)
+    }
+
+    fn line(&mut self, what: &impl Serialize, is_dear: bool) -> Result<(), Error> {
+        let shown = self.path.display();
+        let mut line =
+            serde_json::to_string(what).map_err(|error| Error::Failed(format!("the log {shown}: {error}")))?;
+        line.push('\n');
+        self.file
+            .write_all(line.as_bytes())
+            .and_then(|()| if is_dear { self.file.sync_data() } else { Ok(()) })
+            .map_err(|error| Error::Failed(format!("cannot write the log {shown}: {error}; is the disk full?")))
+    }
+}
+
+/// Reads a log that nobody will write to.
+pub(crate) fn read(path: &Path) -> Result<Contents, Error> {
+    let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
+    let mut file = File::open(path).map_err(|error| fault(error.to_string()))?;
+    read_from(&mut file).map_err(fault)?.ok_or_else(|| fault("it is empty; write one with trimtab tune --log".into()))
+}
+
+/// What a log says; none if nothing was written yet.
+fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
+    let mut source = BufReader::new(source);
+    let mut line = Vec::new();
+    let mut header = None;
+    let mut entries = Vec::new();
+    let (mut whole, mut is_torn) = (0, false);
+    for number in 1.. {
+        if number > MOST_LINES {
+            return Err(format!("more than {MOST_LINES} lines are too many"));
+        }
+        line.clear();
+        let length =
+            source.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+        if length == 0 {
+            break;
+        }
+        if line.last() != Some(&b'\n') {
+            if length as u64 == MOST_BYTES {
+                return Err(format!("line {number} is longer than {MOST_BYTES} bytes; is this a log?"));
+            }
+            // What was never finished; but a file of another kind must not be overwritten.
+            if header.is_none() && !is_beginning(&line) {
+                return Err(NO_LOG.into());
+            }
+            is_torn = true;
+            break;
+        }
+        let damaged = |error: serde_json::Error| format!("line {number} is damaged: {error}");
+        if header.is_none() {
+            if !is_beginning(&line) {
+                return Err(NO_LOG.into());
+            }
+            header = Some(serde_json::from_slice(&line).map_err(damaged)?);
+        } else {
+            entries.push(serde_json::from_slice(&line).map_err(damaged)?);
+        }
+        whole += length as u64;
+    }
+    Ok(header.map(|header| Contents { header, entries, whole, is_torn }))
+}
+
+const NO_LOG: &str = "this file is no log of trimtab tune; choose another --log";
+
+/// Whether a line begins as a header does, as far as it goes.
+fn is_beginning(line: &[u8]) -> bool {
+    const START: &[u8] = b"{\"trimtab\":";
+    START.iter().zip(line).all(|(a, b)| a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    fn header() -> Header {
+        let space = NamedSpace::new(vec!["opt=O1,O2".parse().unwrap(), "n=1..4".parse().unwrap()]).unwrap();
+        let task = Task { space, goal: Goal::Minimise, seed: 7, budget: 9 };
+        Header::new(&task, &["echo".into(), "{n}".into()], false, "last number".into())
+    }
+
+    fn sample() -> Vec<u8> {
+        let config = serde_json::json!({"opt": "O2", "n": 3}).as_object().unwrap().clone();
+        let entries = [
+            Entry::Ask { id: 1, config: config.clone(), mean: None, std_dev: None },
+            Entry::Tell { id: 1, config: config.clone(), value: 0.1 + 0.2, seconds: 0.5 },
+            Entry::Ask { id: 2, config: config.clone(), mean: Some(0.25), std_dev: Some(1e-9) },
+            Entry::Failed {
+                id: 2,
+                config,
+                why: "é".into(),
+                stdout: "\u{0}\n".into(),
+                stderr: String::new(),
+                seconds: 1.0,
+            },
+            Entry::Resume { budget: 12 },
+        ];
+        let mut text = serde_json::to_string(&header()).unwrap() + "\n";
+        for entry in entries {
+            text += &(serde_json::to_string(&entry).unwrap() + "\n");
+        }
+        text.into_bytes()
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let contents = read_from(&mut &sample()[..]).unwrap().unwrap();
+        assert_eq!(contents.header, header());
+        assert_eq!(contents.header.task().unwrap().budget, 9);
+        assert!(matches!(&contents.entries[1], Entry::Tell { value, .. } if *value == 0.1 + 0.2));
+        assert!(!contents.is_torn && contents.whole == sample().len() as u64 && contents.entries.len() == 5);
+    }
+
+    #[test]
+    fn wherever_it_is_torn_the_whole_lines_stay() {
+        let sample = sample();
+        for length in 0..sample.len() {
+            let lines = sample[..length].iter().filter(|byte| **byte == b'\n').count();
+            let contents = read_from(&mut &sample[..length]).unwrap();
+            assert_eq!(contents.as_ref().map_or(0, |contents| contents.entries.len() + 1), lines, "{length}");
+            if let Some(contents) = contents {
+                assert_eq!(contents.is_torn, sample[length - 1] != b'\n');
+                assert!(sample[..contents.whole as usize].ends_with(b"\n"));
+            }
+        }
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        for text in ["notes", "notes\nmore\n", "{\"a\":1}\n", "\n", "[1]"] {
+            assert_eq!(read_from(&mut text.as_bytes()).unwrap_err(), NO_LOG, "{text:?}");
+        }
+        assert!(read_from(&mut &b""[..]).unwrap().is_none());
+        let long = [&sample()[..], &vec![b'x'; MOST_BYTES as usize + 9]].concat();
+        assert!(read_from(&mut &long[..]).unwrap_err().contains("line 7 is longer than"));
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let says = |change: &dyn Fn(&mut Header), words: &str| {
+            let mut new = header();
+            change(&mut new);
+            let difference = header().difference(&new).unwrap().unwrap_or_default();
+            assert!(difference.contains(words) && difference.is_empty() == words.is_empty(), "{difference}");
+        };
+        says(&|_| {}, "");
+        says(&|new| new.budget = 100, "");
+        says(&|new| new.trimtab = "9.9.9".into(), "");
+        says(&|new| new.seed = 8, "the seed was 7 and is 8");
+        says(&|new| new.goal = "maximize".into(), "the goal was minimize and is maximize");
+        says(&|new| new.command[1] = "{opt} x".into(), "the command was `echo '{n}'` and is `echo '{opt} x'`");
+        says(&|new| new.shell = true, "and is --shell `echo '{n}'`");
+        says(&|new| new.cost = "time".into(), "the cost was last number and is time");
+        let knobs = serde_json::json!([{"name": "opt", "levels": ["O1", "O3"]}]);
+        says(&|new| drop(new.space.insert("knobs".into(), knobs.clone())), "knob `opt` was nominal O1,O2");
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+        let sample = sample();
+        for _ in 0..3000 {
+            let mut bytes = sample.clone();
+            for _ in 0..random.random_range(1..6) {
+                if bytes.is_empty() {
+                    break;
+                }
+                let place = random.random_range(0..bytes.len());
+                match random.random_range(0..4) {
+                    0 => bytes[place] = random.random(),
+                    1 => drop(bytes.remove(place)),
+                    2 => bytes.insert(place, b"{}[]\",:0-\n\\"[random.random_range(0..11)]),
+                    _ => bytes.truncate(place.max(1)),
+                }
+            }
+            if let Ok(Some(contents)) = read_from(&mut &bytes[..]) {
+                let _ = contents.header.task();
+                let _ = contents.header.difference(&header());
+            }
+        }
+    }
+}

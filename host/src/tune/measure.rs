@@ -1,0 +1,187 @@
+//! One measurement: the command with its levels, run, and the cost in what it did.
+//!
+//! | failure | when |
+//! |---|---|
+//! | exit code 3, ended by signal 11 | the command says that it failed, or is made to end |
+//! | no number, not finite | there is no cost in its standard output |
+//! | more than 30 s | `--timeout` |
+//!
+//! **Choices.** A failure is an outcome like any other. Only a program that cannot be started at all is fatal, unless its name depends on a
+//! knob: it would fail every time. Of each output of a failure the last 64 KiB are kept.
+
+use std::time::Duration;
+
+use regex::Regex;
+use trimtab::Level;
+
+use super::extract;
+use super::process::{self, Ended, Finished, Stop};
+use super::template::Template;
+use crate::error::Error;
+use crate::space::NamedSpace;
+
+/// How much of each output of a failure is kept: its end.
+pub(super) const MOST_KEPT: usize = 64 << 10;
+
+/// Where the cost is.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    LastNumber,
+    Extract(Regex),
+    /// Wall time in seconds, the least of so many runs.
+    Time {
+        repeat: u32,
+    },
+}
+
+/// How to measure.
+#[derive(Clone, Debug)]
+pub(crate) struct Measurer {
+    pub(crate) space: NamedSpace,
+    pub(crate) template: Template,
+    pub(crate) rule: Rule,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// What a measurement gave.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Value(f64),
+    Failed(Failure),
+    /// The user wants to stop: nothing is known.
+    Stopped,
+}
+
+/// Why there is no value, and what the command printed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Failure {
+    pub(crate) why: String,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Failure {
+    /// Why, with the last line of what it printed as an error.
+    pub(crate) fn line(&self) -> String {
+        let last = self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        match last {
+            Some(last) => format!("{}: {}", self.why, last.chars().take(100).collect::<String>()),
+            None => self.why.clone(),
+        }
+    }
+}
+
+impl Measurer {
+    /// Measures a combination, and says how many seconds the command took in all.
+    pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
+        let runs = if let Rule::Time { repeat } = self.rule { repeat } else { 1 };
+        let (mut least, mut total) = (f64::INFINITY, 0.0);
+        for _ in 0..runs {
+            let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
+                Ok(finished) => finished,
+                Err(error) => return Ok((self.not_started(levels, &error)?, total)),
+            };
+            let seconds = finished.time.as_secs_f64();
+            total += seconds;
+            match self.judge(finished) {
+                Outcome::Value(value) => least = least.min(value),
+                other => return Ok((other, total)),
+            }
+        }
+        Ok((Outcome::Value(least), total))
+    }
+
+    /// What one run of the command gave.
+    fn judge(&self, finished: Finished) -> Outcome {
+        let text = String::from_utf8_lossy(&finished.stdout);
+        let cost = match finished.ended {
+            Ended::Stopped => return Outcome::Stopped,
+            Ended::TimedOut => Err(format!("more than {} s", self.timeout.unwrap_or_default().as_secs_f64())),
+            Ended::ByItself(status) if !status.success() => Err(ending(status)),
+            Ended::ByItself(_) => match &self.rule {
+                Rule::LastNumber => extract::last_number(&text),
+                Rule::Extract(expression) => extract::extracted(&text, expression),
+                Rule::Time { .. } => Ok(finished.time.as_secs_f64()),
+            },
+        };
+        match cost {
+            Ok(value) => Outcome::Value(value),
+            Err(why) => {
+                Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
+            }
+        }
+    }
+
+    /// A failure if another combination may do better, else an error.
+    fn not_started(&self, levels: &[Level], error: &std::io::Error) -> Result<Outcome, Error> {
+        let program = self.template.filled(&self.space, levels).swap_remove(0);
+        let why = format!("cannot start `{program}`: {error}");
+        match self.template.has_fixed_program() {
+            true => Err(Error::Failed(format!("{why}; write a program's path, or --shell before a shell's command"))),
+            false => Ok(Outcome::Failed(Failure { why, stdout: String::new(), stderr: String::new() })),
+        }
+    }
+}
+
+/// An exit code or a signal, in words.
+fn ending(status: std::process::ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("ended by signal {signal}");
+    }
+    status.code().map_or_else(|| "ended without an exit code".into(), |code| format!("exit code {code}"))
+}
+
+/// The end of an output as text.
+fn kept(bytes: &[u8]) -> String {
+    let start = bytes.len().saturating_sub(MOST_KEPT);
+    String::from_utf8_lossy(&bytes[start..]).into_owned()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn measured(script: &str, rule: Rule) -> Outcome {
+        let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
+        let words = ["sh", "-c", script].map(String::from);
+        let template = Template::parse(&words, false, &space).unwrap();
+        let measurer = Measurer { space, template, rule, timeout: Some(Duration::from_millis(300)) };
+        measurer.measure(&[1], &Stop::default()).unwrap().0
+    }
+
+    fn why(script: &str) -> String {
+        match measured(script, Rule::LastNumber) {
+            Outcome::Failed(failure) => failure.line(),
+            other => panic!("{script}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_failure_says_why() {
+        assert_eq!(why("echo 1; echo no >&2; exit 3"), "exit code 3: no");
+        assert_eq!(why("echo nothing"), "it printed no number");
+        assert_eq!(why("echo nan"), "`nan` is not finite, or too large");
+        assert_eq!(why("kill -9 $$"), "ended by signal 9");
+        assert_eq!(why("sleep 5"), "more than 0.3 s");
+    }
+
+    #[test]
+    fn levels_come_by_word_and_by_environment() {
+        assert!(matches!(measured("echo {x} $TRIMTAB_X$TRIMTAB_X", Rule::LastNumber), Outcome::Value(22.0)));
+        let Outcome::Value(seconds) = measured("sleep 0.05", Rule::Time { repeat: 2 }) else { panic!("no time") };
+        assert!(seconds >= 0.05);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_fatal_unless_a_knob_names_it() {
+        let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
+        let measure = |word: &str| {
+            let template = Template::parse(&[word.to_string()], false, &space).unwrap();
+            let measurer = Measurer { space: space.clone(), template, rule: Rule::LastNumber, timeout: None };
+            measurer.measure(&[0], &Stop::default())
+        };
+        assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
+        assert!(matches!(measure("/no/such{x}"), Ok((Outcome::Failed(_), _))));
+    }
+}

@@ -1,0 +1,86 @@
+//! What the options add up to, checked before anything runs.
+
+use trimtab::{Goal, Level};
+
+use super::args::TuneArgs;
+use super::history::History;
+use super::log::Header;
+use super::measure::{Measurer, Rule};
+use super::template::Template;
+use crate::error::Error;
+use crate::session::{Session, Task};
+use crate::space::NamedSpace;
+
+/// A run to do.
+pub(crate) struct Plan {
+    pub(crate) task: Task,
+    pub(crate) measurer: Measurer,
+    pub(crate) header: Header,
+    /// What is measured first.
+    pub(crate) start: Vec<Vec<Level>>,
+    pub(crate) jobs: usize,
+}
+
+impl Plan {
+    pub(crate) fn new(args: &TuneArgs) -> Result<Self, Error> {
+        let space = space(args)?;
+        let template = Template::parse(&args.command, args.shell, &space)?;
+        let start = args.start.iter().map(|text| start(text, &space)).collect::<Result<Vec<_>, _>>()?;
+        let rule = match &args.extract {
+            Some(expression) => Rule::Extract(expression.clone()),
+            None if args.time => Rule::Time { repeat: args.repeat },
+            None => Rule::LastNumber,
+        };
+        let cost = match &rule {
+            Rule::LastNumber => "last number".into(),
+            Rule::Extract(expression) => format!("extract {expression}"),
+            Rule::Time { repeat } => format!("time, least of {repeat}"),
+        };
+        let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
+        let task = Task { space: space.clone(), goal, seed: args.seed, budget: args.budget };
+        let header = Header::new(&task, &args.command, args.shell, cost);
+        let measurer = Measurer { space, template, rule, timeout: args.timeout };
+        Ok(Self { task, measurer, header, start, jobs: args.jobs })
+    }
+
+    /// A tuner that has room for a log of so many measurements.
+    pub(crate) fn session(&self, logged: usize) -> Result<Session, Error> {
+        let budget = self.task.budget.max(logged);
+        Session::new(Task { budget, ..self.task.clone() })
+    }
+
+    /// Queues what is to be measured first and was not asked yet.
+    pub(crate) fn queue(&self, session: &mut Session, history: &History) -> Result<(), Error> {
+        let is_new = |levels: &&Vec<Level>| history.trials.iter().all(|trial| trial.levels != **levels);
+        for levels in self.start.iter().filter(is_new) {
+            session.enqueue(levels).map_err(|error| {
+                Error::Usage(format!("--start {}: {error}; name up to 8, each once", self.task.space.text(levels)))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The file's knobs first, then those of the command line.
+fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
+    let file = args.space.as_deref().map(NamedSpace::read).transpose()?;
+    let mut knobs = file.as_ref().map_or_else(Vec::new, |space| space.knobs().to_vec());
+    knobs.extend(args.knob.iter().cloned());
+    let mut space = NamedSpace::new(knobs)?;
+    for forbidden in file.iter().flat_map(NamedSpace::forbidden) {
+        space.forbid(&forbidden.to_string())?;
+    }
+    for text in &args.forbid {
+        space.forbid(text).map_err(|error| Error::Usage(format!("--forbid: {error}")))?;
+    }
+    Ok(space)
+}
+
+/// A combination to start with.
+fn start(text: &str, space: &NamedSpace) -> Result<Vec<Level>, Error> {
+    let levels = space.parse(text).map_err(|error| Error::Usage(format!("--start {text}: {error}")))?;
+    match space.forbidden().iter().find(|forbidden| forbidden.holds(&levels)) {
+        Some(forbidden) => Err(Error::Usage(format!("--start {text}: `{forbidden}` forbids it"))),
+        None => Ok(levels),
+    }
+}

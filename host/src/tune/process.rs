@@ -1,0 +1,252 @@
+//! Runs one command to its end, or ends it: with a time limit, and with bounded memory whatever it prints.
+//!
+//! **Choices.** The command leads a process group of its own, and all of the group ends with it: nothing that it left running disturbs the next
+//! measurement. To end it early, the group is asked first (SIGTERM), so that a script can switch its instruments off, and killed two
+//! seconds later. Ctrl-C in the terminal therefore does not reach the command by itself: trimtab passes it on. Elsewhere than on Unix there
+//! are no such groups: there `taskkill /T` ends the command and its children. Of each output the end is kept, up to 1 MiB.
+
+use std::io::{self, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much of each output is kept: its end.
+const MOST_BYTES: usize = 1 << 20;
+/// How often a running command is looked at.
+const POLL: Duration = Duration::from_millis(20);
+/// How long a command may take to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long outputs are waited for that a process outside the group still holds open.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// Whether the user wants to stop: asked once, or urged.
+#[derive(Debug, Default)]
+pub(crate) struct Stop(AtomicUsize);
+
+impl Stop {
+    pub(crate) fn ask(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    fn is_urged(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ended {
+    ByItself(ExitStatus),
+    /// It took longer than it may.
+    TimedOut,
+    /// The user wants to stop.
+    Stopped,
+}
+
+/// What is left of a command.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) ended: Ended,
+    /// From its start to its end.
+    pub(super) time: Duration,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// Runs a command; the error is that it cannot be started.
+pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop) -> io::Result<Finished> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    let group = Group(child.id());
+    let outputs = [Capture::start(child.stdout.take()), Capture::start(child.stderr.take())];
+    let (sender, exited) = mpsc::channel();
+    // A thread that does nothing but wait knows the end to the microsecond.
+    thread::spawn(move || {
+        let status = child.wait();
+        let _ = sender.send((status, start.elapsed()));
+    });
+    let deadline = timeout.map(|timeout| start + timeout);
+    let mut early = None;
+    let (status, time) = loop {
+        let left = deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()).min(POLL));
+        match exited.recv_timeout(left) {
+            Ok((status, time)) => break (status?, time),
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("lost sight of the command")),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match &early {
+            None => {
+                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                early = match (stop.is_asked(), is_late) {
+                    (true, _) => Some((Ended::Stopped, Instant::now())),
+                    (false, true) => Some((Ended::TimedOut, Instant::now())),
+                    (false, false) => None,
+                };
+                if early.is_some() {
+                    group.ask_to_end();
+                }
+            }
+            Some((_, asked)) if asked.elapsed() >= GRACE || stop.is_urged() => group.kill(),
+            // The deadline is past: without this the loop would spin.
+            Some(_) => thread::sleep(POLL),
+        }
+    };
+    group.kill();
+    let [stdout, stderr] = outputs.map(Capture::finish);
+    let ended = early.map_or(Ended::ByItself(status), |(ended, _)| ended);
+    Ok(Finished { ended, time, stdout, stderr })
+}
+
+/// A command and what it started, by the number of the command.
+struct Group(u32);
+
+#[cfg(unix)]
+impl Group {
+    fn ask_to_end(&self) {
+        self.signal(nix::sys::signal::Signal::SIGTERM);
+    }
+
+    fn kill(&self) {
+        self.signal(nix::sys::signal::Signal::SIGKILL);
+    }
+
+    fn signal(&self, signal: nix::sys::signal::Signal) {
+        if let Ok(id) = i32::try_from(self.0) {
+            // It may be gone already, which is what was wanted.
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), signal);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Group {
+    fn ask_to_end(&self) {
+        self.kill();
+    }
+
+    fn kill(&self) {
+        let mut command = Command::new("taskkill");
+        command.args(["/F", "/T", "/PID", &self.0.to_string()]);
+        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+}
+
+/// The end of what a pipe brings, read so that the writer never waits.
+struct Capture {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    /// Closed when the pipe is.
+    closed: mpsc::Receiver<()>,
+}
+
+impl Capture {
+    fn start(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (sender, closed) = mpsc::channel();
+        if let Some(pipe) = pipe {
+            let bytes = Arc::clone(&bytes);
+            thread::spawn(move || Self::read(pipe, &bytes, sender));
+        }
+        Self { bytes, closed }
+    }
+
+    fn read(mut pipe: impl Read, bytes: &Mutex<Vec<u8>>, _until_done: Sender<()>) {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match pipe.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(length) => {
+                    let mut bytes = bytes.lock().unwrap_or_else(|lock| lock.into_inner());
+                    bytes.extend_from_slice(&buffer[..length]);
+                    if bytes.len() > 2 * MOST_BYTES {
+                        let extra = bytes.len() - MOST_BYTES;
+                        bytes.drain(..extra);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        // A process that left the group may hold the pipe for ever; what it prints is not the command's.
+        let _ = self.closed.recv_timeout(DRAIN);
+        let mut bytes = self.bytes.lock().unwrap_or_else(|lock| lock.into_inner());
+        let extra = bytes.len().saturating_sub(MOST_BYTES);
+        bytes.split_off(extra)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, timeout: Option<u64>) -> Finished {
+        let mut command = Command::new("sh");
+        run(command.args(["-c", script]), timeout.map(Duration::from_millis), &Stop::default()).unwrap()
+    }
+
+    fn code(finished: &Finished) -> Option<i32> {
+        match finished.ended {
+            Ended::ByItself(status) => status.code(),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn both_outputs_and_the_code_are_kept() {
+        let finished = shell("echo out; echo err >&2; exit 3", None);
+        assert_eq!(
+            (code(&finished), &finished.stdout[..], &finished.stderr[..]),
+            (Some(3), &b"out\n"[..], &b"err\n"[..])
+        );
+        assert!(run(&mut Command::new("/no/such/program"), None, &Stop::default()).is_err());
+    }
+
+    #[test]
+    fn of_a_flood_the_end_is_kept() {
+        let finished = shell("head -c 5000000 /dev/zero | tr '\\0' x; echo end; head -c 3000000 /dev/zero >&2", None);
+        assert_eq!(code(&finished), Some(0));
+        assert_eq!((finished.stdout.len(), finished.stderr.len()), (MOST_BYTES, MOST_BYTES));
+        assert!(finished.stdout.ends_with(b"xend\n"));
+    }
+
+    #[test]
+    fn time_out_ends_grandchildren_too() {
+        // The grandchild holds the pipe, and would for a minute.
+        let finished = shell("sleep 60 & echo $!; wait", Some(100));
+        assert_eq!(finished.ended, Ended::TimedOut);
+        let child: i32 = String::from_utf8(finished.stdout).unwrap().trim().parse().unwrap();
+        let is_there = || nix::sys::signal::kill(nix::unistd::Pid::from_raw(child), None).is_ok();
+        // Whoever inherits it has to notice that it is dead.
+        let is_dead =
+            || !is_there() || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|s| s.contains(") Z "));
+        assert!(
+            (0..100).any(|_| is_dead() || {
+                thread::sleep(POLL);
+                false
+            }),
+            "still there"
+        );
+    }
+
+    #[test]
+    fn what_ignores_the_request_is_killed() {
+        let stop = Stop::default();
+        stop.ask();
+        stop.ask();
+        let mut command = Command::new("sh");
+        let finished = run(command.args(["-c", "trap '' TERM; while :; do sleep 1; done"]), None, &stop).unwrap();
+        assert_eq!(finished.ended, Ended::Stopped);
+    }
+}

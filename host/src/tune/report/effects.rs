@@ -1,0 +1,249 @@
+//! What the model learned: the effect of each knob, and which pairs interact.
+//!
+//! | name | meaning |
+//! |---|---|
+//! | background | a combination in which one or two knobs are turned and the rest stays |
+//! | effect of a level | mean over the backgrounds of the posterior mean with the knob at that level |
+//! | spread of a knob | largest minus smallest effect of its levels |
+//! | sensitivity of a knob | root mean square change of the posterior mean when the knob alone is turned |
+//! | g(a, b) | mean over the backgrounds with two knobs at levels a and b |
+//! | interaction of a pair | root mean square of g(a,b) − ḡ(a,·) − ḡ(·,b) + ḡ: what the two do together beyond what each does alone |
+//!
+//! **Choices.** Half of the backgrounds are measured combinations, which crowd around the good ones; half are drawn from the whole space. The
+//! uncertainty beside an effect is the mean standard deviation of the same predictions, so it is that of one combination, not of the
+//! mean: a cautious band. Forbidden combinations are left out of effects; a background that meets one is left out of a pair. Means come before
+//! squares, since around a single measured combination the model falls back to its mean in every direction, which looks like
+//! sensitivity to everything. Sensitivity therefore only chooses, where there are many knobs, among which of them pairs are
+//! taken: a knob without an effect of its own may still interact. Of each knob of a pair up to four levels are looked at.
+//!
+//! **Cost.** Some ten thousand predictions at most, fewer if there are many observations: each is O(t²).
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use trimtab::Level;
+
+use crate::space::NamedSpace;
+
+/// Knobs among which pairs are taken, and levels of each.
+const MOST_PAIRED: usize = 24;
+const MOST_CELLS: usize = 4;
+/// Draws for a combination that is not forbidden.
+const DRAWS: usize = 200;
+
+/// What the model thinks: mean and standard deviation.
+pub(super) type Predict<'a> = &'a dyn Fn(&[Level]) -> Option<(f64, f64)>;
+
+/// The model and the combinations around which it is looked at.
+pub(super) struct Learned<'a> {
+    pub(super) space: &'a NamedSpace,
+    pub(super) predict: Predict<'a>,
+    pub(super) backgrounds: Vec<Vec<Level>>,
+    /// About how many predictions may be made.
+    predictions: usize,
+}
+
+/// What one knob does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Effect {
+    pub(super) knob: usize,
+    /// Mean and standard deviation of each level; none where it is always forbidden.
+    pub(super) levels: Vec<Option<(f64, f64)>>,
+    /// Largest minus smallest mean.
+    pub(super) spread: f64,
+    sensitivity: f64,
+}
+
+/// How much two knobs interact.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    pub(super) knobs: [usize; 2],
+    pub(super) strength: f64,
+}
+
+impl<'a> Learned<'a> {
+    /// Takes backgrounds from what was measured and from the whole space, for about so many predictions.
+    pub(super) fn new(
+        space: &'a NamedSpace,
+        predict: Predict<'a>,
+        measured: &[Vec<Level>],
+        predictions: usize,
+    ) -> Self {
+        let levels: usize = space.knobs().iter().map(|knob| knob.levels().len()).sum();
+        let count = (predictions / (2 * levels).max(1)).clamp(8, 64);
+        let stride = measured.len().div_ceil(count / 2).max(1);
+        let mut backgrounds: Vec<_> = measured.iter().step_by(stride).cloned().collect();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+        while backgrounds.len() < count {
+            let mut draws = (0..DRAWS).map(|_| {
+                let level = |knob: &crate::space::NamedKnob| random.random_range(0..knob.levels().len()) as Level;
+                space.knobs().iter().map(level).collect::<Vec<Level>>()
+            });
+            let Some(drawn) = draws.find(|levels| space.is_allowed(levels)) else { break };
+            backgrounds.push(drawn);
+        }
+        Self { space, predict, backgrounds, predictions }
+    }
+
+    /// What every knob does, the one with the largest spread first.
+    pub(super) fn effects(&self) -> Vec<Effect> {
+        let mut effects: Vec<_> = (0..self.space.knobs().len()).map(|knob| self.effect(knob)).collect();
+        effects.sort_by(|a, b| b.spread.total_cmp(&a.spread));
+        effects
+    }
+
+    fn effect(&self, knob: usize) -> Effect {
+        let count = self.space.knobs()[knob].levels().len();
+        let mut sums = vec![(0.0, 0.0, 0.0); count];
+        let (mut squares, mut changes) = (0.0, 0.0);
+        for background in &self.backgrounds {
+            let here = self.turned(background, &[]);
+            for (level, sum) in sums.iter_mut().enumerate() {
+                let Some((mean, std_dev)) = self.turned(background, &[(knob, level as Level)]) else { continue };
+                *sum = (sum.0 + 1.0, sum.1 + mean, sum.2 + std_dev);
+                if let Some((here, _)) = here.filter(|_| background[knob] != level as Level) {
+                    squares += (mean - here) * (mean - here);
+                    changes += 1.0;
+                }
+            }
+        }
+        let level = |&(n, mean, std_dev): &(f64, f64, f64)| (n > 0.0).then(|| (mean / n, std_dev / n));
+        let levels: Vec<_> = sums.iter().map(level).collect();
+        let means = || levels.iter().flatten().map(|(mean, _)| *mean);
+        let spread = means().fold(f64::NEG_INFINITY, f64::max) - means().fold(f64::INFINITY, f64::min);
+        let sensitivity = if changes > 0.0 { (squares / changes).sqrt() } else { 0.0 };
+        Effect { knob, spread: spread.max(0.0), levels, sensitivity }
+    }
+
+    /// The pairs that interact, the strongest first.
+    pub(super) fn pairs(&self, effects: &[Effect]) -> Vec<Pair> {
+        let mut chosen: Vec<&Effect> = effects.iter().collect();
+        chosen.sort_by(|a, b| b.sensitivity.total_cmp(&a.sensitivity));
+        chosen.truncate(MOST_PAIRED);
+        let mut knobs: Vec<usize> = chosen.iter().map(|effect| effect.knob).collect();
+        knobs.sort_unstable();
+        let count = knobs.len() * knobs.len().saturating_sub(1) / 2;
+        let most = (self.predictions / (MOST_CELLS * MOST_CELLS * count).max(1)).max(4);
+        let stride = self.backgrounds.len().div_ceil(most).max(1);
+        let backgrounds: Vec<&Vec<Level>> = self.backgrounds.iter().step_by(stride).collect();
+        let mut pairs = Vec::new();
+        for (i, &a) in knobs.iter().enumerate() {
+            for &b in &knobs[i + 1..] {
+                let levels = [a, b].map(|knob| spread(self.space.knobs()[knob].levels().len(), MOST_CELLS));
+                if let Some(strength) = self.interaction([a, b], &levels, &backgrounds) {
+                    pairs.push(Pair { knobs: [a, b], strength });
+                }
+            }
+        }
+        pairs.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+        pairs
+    }
+
+    /// Root mean square of what two knobs do together beyond what each does alone.
+    fn interaction(&self, [a, b]: [usize; 2], levels: &[Vec<Level>; 2], backgrounds: &[&Vec<Level>]) -> Option<f64> {
+        let (rows, columns) = (levels[0].len(), levels[1].len());
+        let mut sums = vec![0.0; rows * columns];
+        let mut count = 0.0;
+        for background in backgrounds {
+            let cells = levels[0].iter().flat_map(|at| levels[1].iter().map(move |bt| [(a, *at), (b, *bt)]));
+            let means: Option<Vec<f64>> = cells.map(|turns| Some(self.turned(background, &turns)?.0)).collect();
+            let Some(means) = means else { continue };
+            count += 1.0;
+            for (sum, mean) in sums.iter_mut().zip(means) {
+                *sum += mean;
+            }
+        }
+        if count == 0.0 {
+            return None;
+        }
+        let row = |r: usize| sums[r * columns..(r + 1) * columns].iter().sum::<f64>() / columns as f64;
+        let column = |c: usize| (0..rows).map(|r| sums[r * columns + c]).sum::<f64>() / rows as f64;
+        let all = sums.iter().sum::<f64>() / (rows * columns) as f64;
+        let rest = |i: usize| sums[i] - row(i / columns) - column(i % columns) + all;
+        let squares: f64 = (0..sums.len()).map(|i| rest(i) * rest(i)).sum();
+        Some((squares / sums.len() as f64).sqrt() / count)
+    }
+
+    /// The mean at some levels of two knobs: a row for each of the second's.
+    pub(super) fn grid(&self, [a, b]: [usize; 2], levels: [&[Level]; 2]) -> Vec<Vec<Option<f64>>> {
+        let cell = |at: Level, bt: Level| {
+            let means = self.backgrounds.iter().filter_map(|background| self.turned(background, &[(a, at), (b, bt)]));
+            let (n, sum) = means.fold((0.0, 0.0), |(n, sum), (mean, _)| (n + 1.0, sum + mean));
+            (n > 0.0).then(|| sum / n)
+        };
+        levels[1].iter().map(|bt| levels[0].iter().map(|at| cell(*at, *bt)).collect()).collect()
+    }
+
+    /// What the model thinks of a background with some knobs turned, if it is not forbidden.
+    fn turned(&self, background: &[Level], turns: &[(usize, Level)]) -> Option<(f64, f64)> {
+        let mut levels = background.to_vec();
+        for (knob, level) in turns {
+            levels[*knob] = *level;
+        }
+        self.space.is_allowed(&levels).then(|| (self.predict)(&levels))?
+    }
+}
+
+/// At most so many of the levels, spread over all.
+pub(super) fn spread(count: usize, most: usize) -> Vec<Level> {
+    let kept = count.min(most);
+    (0..kept).map(|i| (i * (count - 1) / (kept - 1).max(1)) as Level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space() -> NamedSpace {
+        NamedSpace::new(["a=0..3", "b=0..2", "c=x,y", "d=x,y"].iter().map(|knob| knob.parse().unwrap()).collect())
+            .unwrap()
+    }
+
+    /// 5a + 2bc: a acts alone, b and c only together, d not at all.
+    fn known(levels: &[Level]) -> Option<(f64, f64)> {
+        let [a, b, c] = [0, 1, 2].map(|i| f64::from(levels[i]));
+        Some((5.0 * a + 2.0 * b * c, 0.5))
+    }
+
+    #[test]
+    fn a_known_function_is_seen_through() {
+        let space = space();
+        let learned = Learned::new(&space, &known, &[vec![0, 0, 0, 0], vec![3, 2, 1, 1]], 2000);
+        assert_eq!(learned.backgrounds.len(), 64);
+        let effects = learned.effects();
+        assert_eq!((effects[0].knob, effects[3].knob, effects[3].sensitivity), (0, 3, 0.0));
+        assert!((effects[0].spread - 15.0).abs() < 1e-9 && effects[3].spread == 0.0);
+        let means: Vec<f64> = effects[0].levels.iter().map(|level| level.unwrap().0).collect();
+        assert!(means.windows(2).all(|pair| (pair[1] - pair[0] - 5.0).abs() < 1e-9), "{means:?}");
+        assert_eq!(effects[0].levels[0].unwrap().1, 0.5);
+        let pairs = learned.pairs(&effects);
+        // 2bc − row − column + mean is ±(b − 1) for b of 0, 1, 2: its mean square is 2/3.
+        assert_eq!(pairs[0].knobs, [1, 2]);
+        assert!((pairs[0].strength - (2.0f64 / 3.0).sqrt()).abs() < 1e-9, "{:?}", pairs[0]);
+        assert!(pairs[1..].iter().all(|pair| pair.strength < 1e-9));
+        let grid = learned.grid([1, 2], [&[0, 2], &[0, 1]]);
+        let difference = grid[1][1].unwrap() - grid[1][0].unwrap() - grid[0][1].unwrap() + grid[0][0].unwrap();
+        assert!((difference - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn levels_are_spread() {
+        assert_eq!(spread(3, 5), [0, 1, 2]);
+        assert_eq!(spread(16, 5), [0, 3, 7, 11, 15]);
+        assert_eq!(spread(256, 5), [0, 63, 127, 191, 255]);
+    }
+
+    #[test]
+    fn what_is_forbidden_is_left_out() {
+        let mut space = space();
+        space.forbid("a=3 | b=2 & c=y").unwrap();
+        let never = |levels: &[Level]| {
+            assert!(space.is_allowed(levels));
+            known(levels)
+        };
+        let learned = Learned::new(&space, &never, &[], 2000);
+        let effects = learned.effects();
+        let a = effects.iter().find(|effect| effect.knob == 0).unwrap();
+        assert!(a.levels[3].is_none() && a.levels[2].is_some());
+        learned.pairs(&effects);
+    }
+}

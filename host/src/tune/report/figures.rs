@@ -1,0 +1,281 @@
+//! The figures of a tuning run, each an SVG that is part of the page.
+//!
+//! **Choices.** Levels stand equally far apart, by rank, since their names must be read. The effects of all knobs share one scale: what is flat does
+//! not matter. Values go on a log axis if they are positive and the largest is a hundred times the smallest. What lies outside of a scale is
+//! drawn at its edge.
+
+use std::fmt::Write;
+
+use super::effects::Effect;
+use crate::plot::Axis;
+use crate::space::NamedKnob;
+use crate::svg::{Svg, number};
+use crate::tune::history::{History, Trial};
+use crate::tune::number::{short, with_error};
+
+const WIDTH: f64 = 450.0;
+const HEIGHT: f64 = 296.0;
+const LEFT: f64 = 78.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 46.0;
+const ACROSS: (f64, f64) = (LEFT, WIDTH - RIGHT);
+const UPWARDS: (f64, f64) = (HEIGHT - BOTTOM, TOP);
+
+/// Lines of an interaction; each has a colour and dashes of its own.
+pub(super) const MOST_LINES: usize = 5;
+
+/// The range of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    low: f64,
+    high: f64,
+    is_log: bool,
+}
+
+impl Range {
+    /// A range with some air around the values.
+    pub(super) fn around(values: impl Iterator<Item = f64>, may_be_log: bool) -> Self {
+        let all = values.filter(|value| value.is_finite());
+        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        if low > high {
+            return Self { low: 0.0, high: 1.0, is_log: false };
+        }
+        if may_be_log && low > 0.0 && high / low >= 100.0 {
+            return Self { low: low / 1.2, high: high * 1.2, is_log: true };
+        }
+        let air = if high > low { 0.05 * (high - low) } else { 0.5 * low.abs().max(1.0) };
+        Self { low: low - air, high: high + air, is_log: false }
+    }
+
+    fn axis(self, pixels: (f64, f64)) -> Axis {
+        match self.is_log {
+            true => Axis::log((self.low, self.high), pixels),
+            false => Axis::linear((self.low, self.high), pixels),
+        }
+    }
+}
+
+/// A figure with its heading; the y axis has a grid and numbers.
+fn begin(title: &str, description: &str, y: &Axis, y_name: &str) -> Svg {
+    let mut svg = Svg::bare(WIDTH, HEIGHT, title, description);
+    svg.text(LEFT, 18.0, "heading", title);
+    for tick in y.ticks() {
+        let at = y.place(tick);
+        svg.line((ACROSS.0, at), (ACROSS.1, at), "grid");
+        svg.text(LEFT - 8.0, at + 4.0, "number end", &shown(tick));
+    }
+    svg.upright_text(14.0, (UPWARDS.0 + UPWARDS.1) / 2.0, "name middle", y_name);
+    svg
+}
+
+/// The border, and the name of the x axis, drawn last.
+fn end(mut svg: Svg, x_name: &str) -> String {
+    svg.rect(LEFT, TOP, ACROSS.1 - LEFT, UPWARDS.0 - TOP, "border");
+    svg.text((ACROSS.0 + ACROSS.1) / 2.0, HEIGHT - 10.0, "name middle", x_name);
+    svg.finish()
+}
+
+fn x_numbers(svg: &mut Svg, x: &Axis) {
+    for tick in x.ticks() {
+        let at = x.place(tick);
+        svg.line((at, UPWARDS.0), (at, UPWARDS.0 + 4.0), "tick");
+        svg.text(at, UPWARDS.0 + 17.0, "number middle", &shown(tick));
+    }
+}
+
+/// A short number with a true minus sign; sums of ticks may miss a round number by a hair.
+pub(super) fn shown(x: f64) -> String {
+    short(x).replace('-', "−")
+}
+
+/// The same, with an uncertainty.
+pub(super) fn shown_with(mean: f64, std_dev: f64) -> String {
+    with_error(mean, std_dev).replace('-', "−")
+}
+
+/// Every value, the best so far, and failures on the lower edge.
+pub(super) fn progress(history: &History, best: &[f64], cost: &str) -> String {
+    let range = Range::around(history.outcomes().filter_map(Trial::value), true);
+    let (x, y) = (Axis::count(history.done.len(), ACROSS), range.axis(UPWARDS));
+    let about = "Every measured value, and the best so far as a line; failures on the lower edge.";
+    let mut svg = begin("Best so far", about, &y, cost);
+    let mut path = String::new();
+    let without = history.done.len() - best.len();
+    for (i, trial) in history.outcomes().enumerate() {
+        let at = x.place(i as f64 + 1.0);
+        let (class, height, text) = match &trial.outcome {
+            Some(Ok(value)) => ("dot", y.place(*value), shown(*value)),
+            Some(Err(why)) => ("lost", UPWARDS.0 - 4.0, why.clone()),
+            None => continue,
+        };
+        let title = format!("measurement {}: {text}", i + 1);
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(at)), ("cy", &number(height)), ("r", &"3"), ("class", &class)];
+        svg.element_with_title("circle", &place, &title);
+        // A step: the best changes when it changes.
+        if let Some(best) = i.checked_sub(without).and_then(|place| best.get(place)) {
+            let _ = match path.is_empty() {
+                true => write!(path, "M{} {}", number(at), number(y.place(*best))),
+                false => write!(path, "H{}V{}", number(at), number(y.place(*best))),
+            };
+        }
+    }
+    svg.path(&path, "line own");
+    x_numbers(&mut svg, &x);
+    end(svg, "measurements")
+}
+
+/// What was expected against what came, with one standard deviation.
+pub(super) fn foretold(history: &History, cost: &str) -> String {
+    let foretold: Vec<(f64, f64, f64, u64)> = expectations(history).collect();
+    let range = Range::around(foretold.iter().flat_map(|(mean, _, value, _)| [*mean, *value]), true);
+    let (x, y) = (range.axis(ACROSS), range.axis(UPWARDS));
+    let about = "A point a measurement: across what was measured, upwards what the model expected, with one standard \
+                 deviation. On the dashed line both are the same.";
+    let mut svg = begin("Predicted and measured", about, &y, &format!("predicted {cost}"));
+    for tick in x.ticks() {
+        let at = x.place(tick);
+        svg.line((at, UPWARDS.0), (at, UPWARDS.1), "grid");
+    }
+    svg.line((x.place(range.low), y.place(range.low)), (x.place(range.high), y.place(range.high)), "level");
+    for (mean, std_dev, value, id) in foretold {
+        let at = x.place(value);
+        svg.line((at, y.place(mean - std_dev)), (at, y.place(mean + std_dev)), "doubt");
+        let title = format!("measurement {id}: expected {}, got {}", shown_with(mean, std_dev), shown(value));
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(at)), ("cy", &number(y.place(mean))), ("r", &"3"), ("class", &"dot")];
+        svg.element_with_title("circle", &place, &title);
+    }
+    x_numbers(&mut svg, &x);
+    end(svg, &format!("measured {cost}"))
+}
+
+/// Mean and standard deviation when asked, value, and number of what was expected and measured.
+pub(super) fn expectations(history: &History) -> impl Iterator<Item = (f64, f64, f64, u64)> {
+    history.outcomes().filter_map(|t| Some((t.mean?.into(), t.std_dev?.into(), t.value()?, t.id)))
+}
+
+/// Names below their places, as many and as long as there is room for.
+fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
+    let longest = (0..places.len()).map(|level| knob.label(level as u8).chars().count()).max().unwrap_or(1);
+    let gap = if places.len() > 1 { places[1] - places[0] } else { ACROSS.1 - ACROSS.0 };
+    let room = |every: usize| (gap * every as f64 / 7.4) as usize;
+    // Numbers can be left out, since their neighbours tell; words are cut instead.
+    let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
+    let wanted = if is_graded { longest + 1 } else { 4 };
+    let every = (1..=places.len()).find(|every| room(*every) >= wanted).unwrap_or(places.len().max(1));
+    for (level, at) in places.iter().enumerate() {
+        svg.line((*at, UPWARDS.0), (*at, UPWARDS.0 + 4.0), "tick");
+        if level.is_multiple_of(every) {
+            svg.text(*at, UPWARDS.0 + 17.0, "number middle", &cut(&knob.label(level as u8), room(every).max(4)));
+        }
+    }
+}
+
+/// A text of at most so many letters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.chars().count() > most {
+        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        false => text.to_string(),
+    }
+}
+
+/// Where levels are drawn, equally far apart.
+fn places(count: usize) -> Vec<f64> {
+    let gap = (ACROSS.1 - ACROSS.0) / count.max(1) as f64;
+    (0..count).map(|level| ACROSS.0 + gap * (level as f64 + 0.5)).collect()
+}
+
+/// The effect of a knob, with one standard deviation.
+pub(super) fn effect(knob: &NamedKnob, effect: &Effect, range: Range, cost: &str) -> String {
+    let y = range.axis(UPWARDS);
+    let places = places(effect.levels.len());
+    let title = cut(knob.name(), 40);
+    let about = "The mean of the predictions with the knob at each level, with one standard deviation.";
+    let mut svg = begin(&title, about, &y, cost);
+    let points: Vec<_> = places.iter().zip(&effect.levels).filter_map(|(at, level)| Some((*at, (*level)?))).collect();
+    let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
+    if is_graded && points.len() > 1 {
+        let upper = points.iter().map(|(at, (mean, std_dev))| (*at, y.place(mean + std_dev)));
+        let lower = points.iter().rev().map(|(at, (mean, std_dev))| (*at, y.place(mean - std_dev)));
+        svg.path(&(steps(upper.chain(lower)) + "z"), "sure");
+        svg.path(&steps(points.iter().map(|(at, (mean, _))| (*at, y.place(*mean)))), "line own");
+    } else {
+        for (at, (mean, std_dev)) in &points {
+            svg.line((*at, y.place(mean - std_dev)), (*at, y.place(mean + std_dev)), "doubt wide");
+        }
+    }
+    for (level, (at, mean_and_std_dev)) in places.iter().zip(&effect.levels).enumerate() {
+        let Some((mean, std_dev)) = mean_and_std_dev else { continue };
+        let title = format!("{}: {}", knob.label(level as u8), shown_with(*mean, *std_dev));
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(*at)), ("cy", &number(y.place(*mean))), ("r", &"4"), ("class", &"mean")];
+        svg.element_with_title("circle", &place, &title);
+    }
+    level_names(&mut svg, knob, &places);
+    end(svg, "level")
+}
+
+/// The scale that all effects share.
+pub(super) fn effect_range(effects: &[Effect]) -> Range {
+    let ends = effects.iter().flat_map(|effect| effect.levels.iter().flatten());
+    Range::around(ends.flat_map(|(mean, std_dev)| [mean - std_dev, mean + std_dev]), false)
+}
+
+/// A line for some levels of one knob over the levels of another.
+pub(super) fn interaction(a: &NamedKnob, b: (&NamedKnob, &[u8]), grid: &[Vec<Option<f64>>], cost: &str) -> String {
+    let y = Range::around(grid.iter().flatten().flatten().copied(), false).axis(UPWARDS);
+    let places = places(a.levels().len());
+    let title = format!("{} by {}", cut(a.name(), 24), cut(b.0.name(), 24));
+    let mut svg = begin(&title, "Lines that are not parallel show that the knobs interact.", &y, cost);
+    for (i, row) in grid.iter().enumerate() {
+        svg.begin_group(&[("class", &format!("i{i}"))], &format!("{} = {}", b.0.name(), b.0.label(b.1[i])));
+        let points: Vec<_> = places.iter().zip(row).filter_map(|(at, mean)| Some((*at, y.place((*mean)?)))).collect();
+        svg.path(&steps(points.iter().copied()), "line");
+        for (at, height) in points.into_iter().filter(|_| places.len() <= 24) {
+            svg.circle(at, height, 2.8, "mark");
+        }
+        svg.end_group();
+    }
+    level_names(&mut svg, a, &places);
+    end(svg, a.name())
+}
+
+/// A sample of one line of an interaction.
+pub(super) fn sample(line: usize) -> String {
+    let mut svg = Svg::ornament(36.0, 14.0);
+    svg.begin_group(&[("class", &format!("i{line}"))], "");
+    svg.path("M1 7L35 7", "line");
+    svg.circle(18.0, 7.0, 2.8, "mark");
+    svg.end_group();
+    svg.finish()
+}
+
+/// A path from point to point.
+fn steps(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (i, (x, y)) in points.enumerate() {
+        let _ = write!(path, "{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_air_and_wide_ones_are_logarithmic() {
+        assert_eq!(Range::around([0.0, 100.0].into_iter(), true), Range { low: -5.0, high: 105.0, is_log: false });
+        assert_eq!(Range::around([3.0].into_iter(), true), Range { low: 1.5, high: 4.5, is_log: false });
+        assert_eq!(Range::around([1.2, 1200.0].into_iter(), true), Range { low: 1.0, high: 1440.0, is_log: true });
+        assert!(!Range::around([1.2, 1200.0].into_iter(), false).is_log);
+        assert_eq!(Range::around([].into_iter(), true), Range { low: 0.0, high: 1.0, is_log: false });
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!((cut("abcdef", 4), cut("-O2", 4)), ("abc…".into(), "-O2".into()));
+    }
+}

@@ -1,0 +1,84 @@
+//! `trimtab report run.jsonl`: what a tuning run learned, as one page that needs no network.
+//!
+//! ```text
+//! log → tuner and history → effects, pairs, expectations → page
+//! ```
+//!
+//! **Choices.** The tuner is rebuilt from the log, so the page shows the very model that chose. Predicted against measured uses what the log says was
+//! expected at the time: a test that the model could not prepare for. The page is written beside the log.
+
+mod effects;
+mod figures;
+mod page;
+
+use std::path::Path;
+
+use trimtab::Level;
+
+use super::history::{History, Trial};
+use super::log::{self, Entry};
+use super::template::Template;
+use crate::cli::ReportArgs;
+use crate::error::Error;
+use crate::session::{Session, Task};
+use crate::terminal;
+use effects::Learned;
+use page::Page;
+
+/// About how many operations all predictions together may take.
+const EFFORT: usize = 4_000_000_000;
+
+/// Whether a report is asked of a log, not of directories.
+pub(crate) fn is_log(args: &ReportArgs) -> bool {
+    args.runs.iter().any(|path| path.is_file())
+}
+
+/// Reads a log and writes its page.
+pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
+    let [path] = &args.runs[..] else {
+        return Err(Error::Usage("a log of trimtab tune is drawn alone; name one file, or directories of runs".into()));
+    };
+    let page = html(path)?;
+    let mut out = path.with_extension("html");
+    if let Some(folder) = &args.out {
+        let fault =
+            |error| Error::Failed(format!("cannot write to {}: {error}; choose another --out", folder.display()));
+        std::fs::create_dir_all(folder).map_err(fault)?;
+        out = folder.join(out.file_name().unwrap_or_default());
+    }
+    if out == *path {
+        return Err(Error::Usage(format!("{} would be overwritten; choose another --out", path.display())));
+    }
+    std::fs::write(&out, page)
+        .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", out.display())))?;
+    terminal::print(&format!("{}\n", out.display()))
+}
+
+/// The page of a log.
+fn html(path: &Path) -> Result<String, Error> {
+    let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
+    let contents = log::read(path)?;
+    let task = contents.header.task().map_err(fault)?;
+    let asks = contents.entries.iter().filter(|entry| matches!(entry, Entry::Ask { .. })).count();
+    let mut session = Session::new(Task { budget: asks.max(1), ..task })?;
+    let history = History::replay(&contents.entries, &mut session).map_err(fault)?;
+    let template = Template::parse(&contents.header.command, contents.header.shell, session.space())?;
+    let measured: Vec<Vec<Level>> =
+        history.outcomes().filter(|trial| Trial::value(trial).is_some()).map(|trial| trial.levels.clone()).collect();
+    let predict = |levels: &[Level]| {
+        let opinion = session.predict(levels)?;
+        Some((f64::from(opinion.mean), f64::from(opinion.std_dev)))
+    };
+    let observations = history.done.len();
+    let each = (observations * (observations + 4 * session.space().knobs().len())).max(1);
+    let learned = Learned::new(session.space(), &predict, &measured, (EFFORT / each).min(20_000));
+    let page = Page {
+        header: &contents.header,
+        session: &session,
+        history: &history,
+        learned: Some(&learned).filter(|_| measured.len() > 1),
+        template: &template,
+        is_torn: contents.is_torn,
+    };
+    Ok(page.html())
+}

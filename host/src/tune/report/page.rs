@@ -1,0 +1,316 @@
+//! The page of a tuning run: one HTML file with everything in it.
+//!
+//! **Choices.** The look is that of the benchmark's report. No script at all, and a policy that forbids every request. What a command printed is
+//! other people's text: all of it is escaped.
+
+use std::fmt::Write;
+
+use trimtab::{Goal, Level};
+
+use super::effects::{Effect, Learned, Pair, spread};
+use super::figures::{self, shown, shown_with};
+use crate::session::Session;
+use crate::svg::escape;
+use crate::tune::history::{History, Trial};
+use crate::tune::log::Header;
+use crate::tune::template::Template;
+
+const STYLE: [&str; 3] =
+    [include_str!("../../report/figure.css"), include_str!("../../report/page.css"), include_str!("tune.css")];
+/// Panels of effects, pairs in the table, and pairs that are drawn.
+const MOST_EFFECTS: usize = 24;
+const MOST_PAIRS: usize = 10;
+const DRAWN_PAIRS: usize = 4;
+/// How much of a failure's reason is shown.
+const MOST_WHY: usize = 200;
+
+/// What a page is made from.
+pub(super) struct Page<'a> {
+    pub(super) header: &'a Header,
+    pub(super) session: &'a Session,
+    pub(super) history: &'a History,
+    /// None if there is too little to learn from.
+    pub(super) learned: Option<&'a Learned<'a>>,
+    pub(super) template: &'a Template,
+    pub(super) is_torn: bool,
+}
+
+impl Page<'_> {
+    pub(super) fn html(&self) -> String {
+        let mut html = String::from(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
+             <link rel=\"icon\" href=\"data:,\"/>\n<title>trimtab: report of a tuning run</title>\n<style>\n",
+        );
+        html += &STYLE.concat();
+        html += "</style>\n</head>\n<body>\n";
+        let mut sections = vec![("best", "Best", self.best()), ("progress", "Progress", self.progress())];
+        if let Some(learned) = self.learned {
+            let effects = learned.effects();
+            sections.push(("effects", "What each knob does", self.effects(&effects)));
+            let pairs = learned.pairs(&effects);
+            if !pairs.is_empty() {
+                sections.push(("pairs", "Knobs that interact", self.pairs(learned, &pairs)));
+            }
+            sections.push(("foretold", "Predicted and measured", self.foretold()));
+        }
+        if self.history.failures() > 0 {
+            sections.push(("failures", "Failures", self.failures()));
+        }
+        sections.push(("measurements", "All measurements", self.measurements()));
+        html += "<aside>\n<nav aria-label=\"Contents\">\n<ul>\n";
+        html.extend(sections.iter().map(|(id, title, _)| format!("<li><a href=\"#{id}\">{title}</a></li>\n")));
+        html += "</ul>\n</nav>\n</aside>\n<main>\n<header>\n<h1>Report of a tuning run</h1>\n";
+        html += &self.facts();
+        html += "</header>\n";
+        for (id, title, body) in sections {
+            let _ = write!(html, "<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n");
+        }
+        html + "</main>\n</body>\n</html>\n"
+    }
+
+    fn goal(&self) -> Goal {
+        self.session.task().goal
+    }
+
+    /// What the numbers are.
+    fn cost(&self) -> &'static str {
+        match (self.header.cost.starts_with("time"), self.goal()) {
+            (true, _) => "seconds",
+            (false, Goal::Minimise) => "cost",
+            (false, Goal::Maximise) => "gain",
+        }
+    }
+
+    fn facts(&self) -> String {
+        let space = self.session.space();
+        let (done, failures) = (self.history.done.len(), self.history.failures());
+        let mut html = format!(
+            "<p>{} of {} combinations were measured, {}. {} numbers are good; the number is the {}. Seed {}.</p>\n",
+            done,
+            space.cardinality(),
+            if failures > 0 { format!("{failures} of them failed") } else { "none failed".into() },
+            if self.goal() == Goal::Minimise { "Small" } else { "Large" },
+            escape(
+                &self.header.cost.replace("extract ", "match of ").replace("last number", "last on standard output")
+            ),
+            self.header.seed
+        );
+        let _ = writeln!(html, "<pre><code>{}</code></pre>", escape(&self.header.command.join(" ")));
+        if self.is_torn {
+            html += "<p class=\"note\">The last line of the log was cut off and is left out.</p>\n";
+        }
+        let open = self.history.open().len();
+        if open > 0 {
+            let _ = writeln!(html, "<p class=\"note\">Measurements without an outcome so far: {open}.</p>");
+        }
+        html
+    }
+
+    fn best(&self) -> String {
+        let Some((number, best)) = self.history.best(self.goal()) else {
+            return "<p>Nothing was measured with success.</p>\n".into();
+        };
+        let value = shown(best.value().unwrap_or(f64::NAN));
+        let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}.</p>\n");
+        html += &self.pasted(&best.levels);
+        if let Some(model) = self.session.best_posterior() {
+            let expected = shown_with(model.mean.into(), model.std_dev.into());
+            if model.levels == best.levels {
+                let _ = writeln!(html, "<p>By the model: the same, {expected}.</p>");
+            } else {
+                let _ = writeln!(
+                    html,
+                    "<p>By the model: {expected}. With noise it is the safer choice: the best observation may have been luck.</p>"
+                );
+                html += &self.pasted(&model.levels);
+            }
+        }
+        html
+    }
+
+    fn pasted(&self, levels: &[Level]) -> String {
+        let space = self.session.space();
+        let mut lines = space.text(levels);
+        if self.template.has_places() {
+            lines += &format!("\n{}", self.template.pasted(space, levels));
+        }
+        format!("<pre><code>{}</code></pre>\n", escape(&lines))
+    }
+
+    fn progress(&self) -> String {
+        let best = self.history.best_so_far(self.goal());
+        let figure = figures::progress(self.history, &best, self.cost());
+        let failures = if self.history.failures() > 0 { " Failures stand on the lower edge." } else { "" };
+        format!(
+            "<figure>\n<div class=\"panels\">\n{figure}</div>\n<figcaption>A dot a measurement; the line is the best so far.{failures}</figcaption>\n</figure>\n"
+        )
+    }
+
+    fn effects(&self, effects: &[Effect]) -> String {
+        let knobs = self.session.space().knobs();
+        let range = figures::effect_range(&effects[..effects.len().min(MOST_EFFECTS)]);
+        let mut html = String::from(
+            "<p>What the model expects on average with the knob at each level, the most important knob first. The band is one standard \
+             deviation of a single prediction: where it is wider than the differences, more measurements would be needed.</p>\n\
+             <figure>\n<div class=\"panels\">\n",
+        );
+        for effect in effects.iter().take(MOST_EFFECTS) {
+            html += &figures::effect(&knobs[effect.knob], effect, range, self.cost());
+        }
+        html += "</div>\n";
+        let left_out = effects.len().saturating_sub(MOST_EFFECTS);
+        if left_out > 0 {
+            let _ =
+                writeln!(html, "<figcaption>The {left_out} least important knobs are in the table only.</figcaption>");
+        }
+        html += "</figure>\n";
+        let rows = effects.iter().map(|effect| {
+            let knob = &knobs[effect.knob];
+            let is_better = |a: f64, b: f64| crate::tune::history::is_better(self.goal(), a, b);
+            let mut best: Option<(usize, f64)> = None;
+            for (level, mean) in effect.levels.iter().enumerate().filter_map(|(i, level)| Some((i, level.as_ref()?.0)))
+            {
+                if best.is_none_or(|(_, best)| is_better(mean, best)) {
+                    best = Some((level, mean));
+                }
+            }
+            let (level, mean) =
+                best.map_or((String::new(), String::new()), |(level, mean)| (knob.label(level as Level), shown(mean)));
+            [knob.name().to_string(), shown(effect.spread), level, mean].map(|cell| figures::cut(&cell, 60))
+        });
+        let heads = ["knob", "difference", "best level on average", "expected there"];
+        html + &table("Importance", &heads, rows)
+            + "<p class=\"note\">Difference: between the best and the worst level, on average over combinations of the other knobs.</p>\n"
+    }
+
+    fn pairs(&self, learned: &Learned<'_>, pairs: &[Pair]) -> String {
+        let knobs = self.session.space().knobs();
+        let rows = pairs.iter().take(MOST_PAIRS).map(|pair| {
+            let [a, b] = pair.knobs.map(|knob| figures::cut(knobs[knob].name(), 40));
+            [format!("{a} and {b}"), shown(pair.strength)]
+        });
+        let mut html = String::from(
+            "<p>What two knobs do together beyond what each does alone, as far as the model can tell (root mean square). Where knobs interact, the \
+             best level of one depends on the other.</p>\n",
+        );
+        html += &table("Strongest interactions", &["pair", "together"], rows);
+        let strongest = pairs.first().map_or(0.0, |pair| pair.strength);
+        for pair in pairs.iter().take(DRAWN_PAIRS).filter(|pair| pair.strength > 0.1 * strongest) {
+            // The knob with more levels goes across.
+            let mut both = pair.knobs;
+            if knobs[both[0]].levels().len() < knobs[both[1]].levels().len() {
+                both.reverse();
+            }
+            let [a, b] = both.map(|knob| &knobs[knob]);
+            let across: Vec<Level> = (0..a.levels().len()).map(|level| level as Level).collect();
+            let lines = spread(b.levels().len(), figures::MOST_LINES);
+            let grid = learned.grid(both, [&across, &lines]);
+            html += "<figure>\n<div class=\"panels\">\n";
+            html += &figures::interaction(a, (b, &lines), &grid, self.cost());
+            let _ = write!(html, "</div>\n<figcaption>{}: <span class=\"keys\">", escape(b.name()));
+            for (i, level) in lines.iter().enumerate() {
+                let _ =
+                    write!(html, "<span>{}{}</span>", figures::sample(i), escape(&figures::cut(&b.label(*level), 24)));
+            }
+            html += "</span></figcaption>\n</figure>\n";
+        }
+        html
+    }
+
+    fn foretold(&self) -> String {
+        let all: Vec<_> = figures::expectations(self.history).collect();
+        if all.is_empty() {
+            return "<p>Nothing was expected before it was measured.</p>\n".into();
+        }
+        let within = all.iter().filter(|(mean, std_dev, value, _)| (mean - value).abs() <= 2.0 * std_dev).count();
+        format!(
+            "<p>What the model expected when it asked, before it knew. {within} of {} values came within two standard deviations; 95 % would, \
+             if the model were right.</p>\n<figure>\n<div class=\"panels\">\n{}</div>\n<figcaption>A dot a measurement, with one \
+             standard deviation. On the dotted line the expectation is what came.</figcaption>\n</figure>\n",
+            all.len(),
+            figures::foretold(self.history, self.cost())
+        )
+    }
+
+    fn failures(&self) -> String {
+        let mut reasons: Vec<(String, usize, &Trial)> = Vec::new();
+        for trial in self.history.outcomes() {
+            let Some(Err(why)) = &trial.outcome else { continue };
+            match reasons.iter_mut().find(|(own, _, _)| own == why) {
+                Some((_, count, _)) => *count += 1,
+                None => reasons.push((why.clone(), 1, trial)),
+            }
+        }
+        reasons.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+        let space = self.session.space();
+        let rows = reasons.iter().map(|(why, count, first)| {
+            [figures::cut(why, MOST_WHY), count.to_string(), figures::cut(&space.text(&first.levels), MOST_WHY)]
+        });
+        table("Why measurements failed", &["why", "how often", "first with"], rows)
+            + "<p class=\"note\">What they printed is in the log.</p>\n"
+    }
+
+    fn measurements(&self) -> String {
+        let space = self.session.space();
+        let rows = self.history.outcomes().enumerate().map(|(i, trial)| {
+            let came = match &trial.outcome {
+                Some(Ok(value)) => shown(*value),
+                Some(Err(why)) => format!("failed: {}", figures::cut(why, 60)),
+                None => String::new(),
+            };
+            let expected = trial.mean.zip(trial.std_dev);
+            let expected = expected.map(|(mean, std_dev)| shown_with(mean.into(), std_dev.into()));
+            let expected = expected.unwrap_or_else(|| "anything".into());
+            let took = format!("{} s", shown(trial.seconds));
+            [(i + 1).to_string(), figures::cut(&space.text(&trial.levels), 2000), came, expected, took]
+        });
+        let heads = ["", "levels", self.cost(), "expected", "took"];
+        format!(
+            "<details>\n<summary>{} measurements in order</summary>\n{}</details>\n",
+            self.history.done.len(),
+            table("", &heads, rows)
+        )
+    }
+}
+
+/// A table whose first column names the rows.
+fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut html = String::from("<div class=\"scroll\"><table class=\"left\">\n");
+    if !caption.is_empty() {
+        let _ = writeln!(html, "<caption>{caption}</caption>");
+    }
+    html += "<thead class=\"plain\"><tr>";
+    html.extend(heads.iter().map(|head| format!("<th scope=\"col\">{}</th>", escape(head))));
+    html += "</tr></thead>\n<tbody>\n";
+    for row in rows {
+        html += "<tr>";
+        for (i, cell) in row.iter().enumerate() {
+            let _ = match i {
+                0 => write!(html, "<th scope=\"row\">{}</th>", clean(cell)),
+                _ if cell.chars().count() > 40 => write!(html, "<td class=\"wrap\">{}</td>", clean(cell)),
+                _ => write!(html, "<td>{}</td>", clean(cell)),
+            };
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody>\n</table></div>\n"
+}
+
+/// A text without signs that no page may hold.
+fn clean(text: &str) -> String {
+    escape(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_peoples_text_is_harmless() {
+        let html = table("", &["a"], std::iter::once(["<script>\u{1b}[31m & \"".to_string()]));
+        assert!(html.contains("&lt;script&gt; [31m &amp; &quot;") && !html.contains("<script"));
+    }
+}

@@ -1,0 +1,227 @@
+//! The command with places for levels: `./measure.sh {opt} --block={block}`.
+//!
+//! | in the command | becomes |
+//! |---|---|
+//! | `{name}` | the knob's level |
+//! | `{{name}}` | `{name}` itself |
+//! | `${name}`, `{}`, `{print $1}` and all else | stays as it is |
+//!
+//! **Choices.** What stands in braces and could be a knob's name must be one: a slip of the pen is found before the first measurement. Braces of
+//! other languages (awk, JSON, shells) rarely look like that, so they need no escapes. A level is one part of one word and is never
+//! split. With a shell the words are joined by blanks and levels are pasted as they are; those that need quotes are better read from the
+//! environment, as `"$TRIMTAB_NAME"`.
+
+use std::process::Command;
+
+use trimtab::Level;
+
+use crate::error::Error;
+use crate::space::{NamedKnob, NamedSpace};
+
+/// What the environment variables begin with.
+const PREFIX: &str = "TRIMTAB_";
+
+/// A command with places for levels.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    words: Vec<Vec<Part>>,
+    is_shell: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    /// The place of a knob in the space.
+    Knob(usize),
+}
+
+impl Template {
+    /// Reads the words of a command.
+    pub(crate) fn parse(words: &[String], is_shell: bool, space: &NamedSpace) -> Result<Self, Error> {
+        let mut parsed = Vec::new();
+        for (i, word) in words.iter().enumerate() {
+            parsed.push(parts(word, space).map_err(|(name, offset)| {
+                let names: Vec<_> = space.knobs().iter().map(NamedKnob::name).collect();
+                let before = words[..i].iter().map(|word| word.chars().count() + 1).sum::<usize>();
+                let place = before + word[..offset].chars().count();
+                let shown = words.join(" ").replace(['\n', '\r', '\t'], " ");
+                Error::Usage(format!(
+                    "there is no knob `{name}`; there are {} (to pass it as it is, write {{{{{name}}}}})\n  {shown}\n  {}^ here",
+                    names.join(", "),
+                    " ".repeat(place)
+                ))
+            })?);
+        }
+        if parsed.is_empty() {
+            return Err(Error::Usage("there is nothing to measure with; write the command after --".into()));
+        }
+        Ok(Self { words: parsed, is_shell })
+    }
+
+    /// The words with the levels filled in.
+    pub(crate) fn filled(&self, space: &NamedSpace, levels: &[Level]) -> Vec<String> {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Knob(place) => {
+                let knob = space.knobs().get(*place).zip(levels.get(*place));
+                knob.map_or_else(String::new, |(knob, level)| knob.label(*level))
+            }
+        };
+        self.words.iter().map(|word| word.iter().map(part).collect()).collect()
+    }
+
+    /// The command, ready to run.
+    pub(crate) fn command(&self, space: &NamedSpace, levels: &[Level]) -> Command {
+        let words = self.filled(space, levels);
+        let mut command = if self.is_shell {
+            let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+            let mut command = Command::new(shell);
+            command.arg(flag).arg(words.join(" "));
+            command
+        } else {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]);
+            command
+        };
+        for (knob, level) in space.knobs().iter().zip(levels) {
+            command.env(format!("{PREFIX}{}", knob.variable()), knob.label(*level));
+        }
+        command
+    }
+
+    /// The command, ready to paste into a shell.
+    pub(crate) fn pasted(&self, space: &NamedSpace, levels: &[Level]) -> String {
+        let words = self.filled(space, levels);
+        match self.is_shell {
+            true => words.join(" "),
+            false => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// Whether the same program runs whatever the levels: if it cannot be started once, it never can.
+    pub(crate) fn has_fixed_program(&self) -> bool {
+        self.is_shell || self.words[0].iter().all(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// Whether a level appears in the words; else the command reads the environment.
+    pub(crate) fn has_places(&self) -> bool {
+        self.words.iter().flatten().any(|part| matches!(part, Part::Knob(_)))
+    }
+}
+
+/// A word as text and places; or a name that is no knob, and where it begins.
+fn parts<'a>(word: &'a str, space: &NamedSpace) -> Result<Vec<Part>, (&'a str, usize)> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let mut place = 0;
+    while let Some(open) = word[place..].find('{').map(|found| place + found) {
+        text += &word[place..open];
+        let is_twice = word[open + 1..].starts_with('{');
+        let start = open + 1 + usize::from(is_twice);
+        let name = name_at(&word[start..]);
+        let (end, closing) = (start + name.len(), if is_twice { "}}" } else { "}" });
+        if name.is_empty() || !word[end..].starts_with(closing) || word[..open].ends_with('$') {
+            // One brace at a time: `{{{x}` is two braces and a place.
+            text.push('{');
+            place = open + 1;
+            continue;
+        }
+        place = end + closing.len();
+        if is_twice {
+            text += &word[open + 1..end + 1];
+            continue;
+        }
+        let knob = space.knobs().iter().position(|knob| knob.name() == name).ok_or((name, start))?;
+        if !text.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut text)));
+        }
+        parts.push(Part::Knob(knob));
+    }
+    text += &word[place..];
+    if !text.is_empty() {
+        parts.push(Part::Text(text));
+    }
+    Ok(parts)
+}
+
+/// The longest beginning that could be a knob's name.
+fn name_at(text: &str) -> &str {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    if !text.starts_with(is_first) {
+        return "";
+    }
+    let is_later = |c: char| is_first(c) || c.is_ascii_digit() || c == '-' || c == '.';
+    &text[..text.find(|c| !is_later(c)).unwrap_or(text.len())]
+}
+
+/// A word that a shell reads as one word.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./:,@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space() -> NamedSpace {
+        NamedSpace::new(["opt=O1,O2", "block-size=16,32"].iter().map(|knob| knob.parse().unwrap()).collect()).unwrap()
+    }
+
+    fn filled(word: &str) -> String {
+        let template = Template::parse(&[word.to_string()], false, &space()).unwrap();
+        template.filled(&space(), &[1, 0]).join("|")
+    }
+
+    #[test]
+    fn places_are_filled_and_other_braces_stay() {
+        for (word, wanted) in [
+            ("-{opt}", "-O2"),
+            ("{opt}{block-size}x", "O216x"),
+            ("{{opt}}", "{opt}"),
+            ("${opt} ${HOME}", "${opt} ${HOME}"),
+            ("{}", "{}"),
+            ("{ opt }", "{ opt }"),
+            ("awk '{print $1}'", "awk '{print $1}'"),
+            (r#"{"opt": "{opt}", "n": {block-size}}"#, r#"{"opt": "O2", "n": 16}"#),
+            ("{{{opt}", "{{O2"),
+            ("{opt", "{opt"),
+            ("opt}", "opt}"),
+            ("é{opt}é", "éO2é"),
+            ("", ""),
+        ] {
+            assert_eq!(filled(word), wanted, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_pointed_at() {
+        let words = ["./é.sh", "{opt}", "--n={blok}"].map(String::from);
+        let error = Template::parse(&words, false, &space()).unwrap_err().to_string();
+        assert!(error.contains("no knob `blok`; there are opt, block-size"), "{error}");
+        let lines: Vec<_> = error.lines().collect();
+        let mark = lines[2].chars().position(|c| c == '^').unwrap();
+        assert_eq!(lines[1].chars().skip(mark).take(4).collect::<String>(), "blok");
+    }
+
+    #[test]
+    fn the_environment_has_every_knob() {
+        let command = Template::parse(&["true".into()], false, &space()).unwrap().command(&space(), &[0, 1]);
+        let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_string();
+        let mut variables: Vec<_> = command.get_envs().map(|(key, value)| (text(key), text(value.unwrap()))).collect();
+        variables.sort();
+        assert_eq!(variables, [("TRIMTAB_BLOCK_SIZE".into(), "32".into()), ("TRIMTAB_OPT".into(), "O1".into())]);
+    }
+
+    #[test]
+    fn what_is_pasted_is_read_as_it_was() {
+        let words = ["./a b.sh", "{opt}", "it's", ""].map(String::from);
+        let template = Template::parse(&words, false, &space()).unwrap();
+        assert_eq!(template.pasted(&space(), &[0, 0]), r"'./a b.sh' O1 'it'\''s' ''");
+        let words = ["echo {opt} | wc -c".to_string()];
+        assert_eq!(Template::parse(&words, true, &space()).unwrap().pasted(&space(), &[0, 0]), "echo O1 | wc -c");
+    }
+}

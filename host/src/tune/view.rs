@@ -1,0 +1,183 @@
+//! The run while it runs: a moving picture on a terminal, a line a measurement elsewhere.
+//!
+//! ```text
+//! ████████████▌             23/60  2 failed  1 min 12 s left
+//! now   opt=O3,unroll=8,block=64
+//! best  0.312  opt=O3,unroll=4,block=64
+//! ██▆▆▆▃▃▃▂▂▂▂▁▁▁▁▁▁▁▁▁▁▁
+//! ```
+//!
+//! **Choices.** All of it goes to standard error, so that standard output holds the result alone. The sparkline is of the best so far. The time left
+//! is the measurements left times the mean time between outcomes of this sitting.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::history::{History, Trial};
+use super::number::{duration, short, sparkline};
+use super::plan::Plan;
+use crate::terminal;
+
+/// How wide the sparkline is.
+const WIDTH: usize = 40;
+/// The longest combination in the picture; a line that wraps would spoil it.
+const MOST_LETTERS: usize = 64;
+
+/// How a run is shown.
+pub(crate) struct View<'a> {
+    plan: &'a Plan,
+    shown: Shown,
+    begun: Instant,
+    /// Outcomes that were there before.
+    before: usize,
+}
+
+enum Shown {
+    Nothing,
+    Lines,
+    Bar(ProgressBar),
+}
+
+impl<'a> View<'a> {
+    /// The view that fits standard error.
+    pub(crate) fn new(plan: &'a Plan, history: &History, is_quiet: bool) -> Self {
+        let shown = match (is_quiet, terminal::is_live()) {
+            (true, _) => Shown::Nothing,
+            (false, true) => Shown::Bar(bar(plan.task.budget as u64)),
+            (false, false) => Shown::Lines,
+        };
+        let view = Self { plan, shown, begun: Instant::now(), before: history.done.len() };
+        let space = &plan.task.space;
+        let (knobs, combinations) = (space.knobs().len(), space.cardinality());
+        let plural = if knobs == 1 { "" } else { "s" };
+        view.note(&format!(
+            "Tuning {knobs} knob{plural}, {} combinations, {} measurements",
+            grouped(&combinations),
+            plan.task.budget
+        ));
+        if view.before > 0 {
+            view.note(&format!("{} of them are in the log already", view.before));
+        }
+        view
+    }
+
+    /// A line that stays.
+    pub(crate) fn note(&self, line: &str) {
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => terminal::note(line),
+            Shown::Bar(bar) => bar.suspend(|| terminal::note(line)),
+        }
+    }
+
+    /// A measurement begins.
+    pub(crate) fn started(&self, history: &History, trial: &Trial) {
+        self.redraw(history, Some(trial));
+    }
+
+    /// The outcome of a measurement; `trial` is the last of the history's outcomes.
+    pub(crate) fn finished(&self, history: &History, trial: &Trial, failure: Option<&str>) {
+        let (number, budget) = (history.done.len(), self.plan.task.budget);
+        let text = self.plan.task.space.text(&trial.levels);
+        let is_best = history.best(self.plan.task.goal).is_some_and(|(best, _)| best == number);
+        let line = match (failure, trial.value()) {
+            (Some(failure), _) => format!("{number:>4} of {budget}: failed  {text}  ({failure})"),
+            (None, value) => {
+                let value = value.map_or_else(String::new, short);
+                format!("{number:>4} of {budget}: {value}{}  {text}", if is_best { "  best" } else { "" })
+            }
+        };
+        match &self.shown {
+            Shown::Lines => self.note(&line),
+            Shown::Bar(_) if failure.is_some() => self.note(&line),
+            Shown::Bar(_) | Shown::Nothing => {}
+        }
+        self.redraw(history, None);
+    }
+
+    fn redraw(&self, history: &History, now: Option<&Trial>) {
+        let Shown::Bar(bar) = &self.shown else { return };
+        let done = history.done.len();
+        bar.set_position(done as u64);
+        let mut prefix = match history.failures() {
+            0 => String::new(),
+            failures => format!("{failures} failed  "),
+        };
+        if let Some(left) = self.left(done) {
+            prefix += &format!("{} left", duration(left.as_secs()));
+        }
+        bar.set_prefix(prefix);
+        let space = &self.plan.task.space;
+        let mut lines = Vec::new();
+        if let Some(now) = now {
+            lines.push(format!("now   {}", clipped(&space.text(&now.levels))));
+        }
+        if let Some((_, best)) = history.best(self.plan.task.goal) {
+            lines.push(format!(
+                "best  {}  {}",
+                short(best.value().unwrap_or(f64::NAN)),
+                clipped(&space.text(&best.levels))
+            ));
+            lines.push(sparkline(&history.best_so_far(self.plan.task.goal), WIDTH));
+        }
+        bar.set_message(lines.join("\n"));
+    }
+
+    /// How long the rest takes, if it goes on as it went.
+    fn left(&self, done: usize) -> Option<Duration> {
+        let fresh = u32::try_from(done - self.before.min(done)).ok().filter(|fresh| *fresh > 0)?;
+        let rest = u32::try_from(self.plan.task.budget.saturating_sub(done)).ok()?;
+        Some(self.begun.elapsed() / fresh * rest)
+    }
+
+    /// Clears what moved; the summary follows.
+    pub(crate) fn finish(self) {
+        if let Shown::Bar(bar) = self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar on standard error, with colour where it is welcome.
+fn bar(length: u64) -> ProgressBar {
+    let colour = if terminal::has_colour() { ".cyan" } else { "" };
+    let template = format!("{{bar:30{colour}}} {{pos}}/{{len}}  {{prefix}}\n{{msg}}");
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr())
+        .with_style(style.progress_chars("█▉▊▋▌▍▎▏░"))
+}
+
+/// A text that fits on a line of the picture.
+fn clipped(text: &str) -> String {
+    match text.chars().count() > MOST_LETTERS {
+        true => text.chars().take(MOST_LETTERS - 1).chain(['…']).collect(),
+        false => text.to_string(),
+    }
+}
+
+/// Digits in groups of three, and a power of ten where there are too many.
+fn grouped(digits: &str) -> String {
+    if digits.len() > 15 {
+        return format!("{}.{}e{}", &digits[..1], &digits[1..3], digits.len() - 1);
+    }
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!(["7", "240", "1024", "33554432"].map(grouped), ["7", "240", "1 024", "33 554 432"]);
+        assert_eq!(grouped("18446744073709551616"), "1.84e19");
+    }
+}
