@@ -18,6 +18,7 @@ The project's own commands.
   cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU, a browser
   cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
+  cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
   cargo xtask qemu             which images the firmware has
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
@@ -48,7 +49,8 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["setup"] => setup::run()?,
         ["cost"] => cost()?,
         ["bench", "nearest"] => return bench_nearest(),
-        ["bench", ..] => bail!("there is one bench: `cargo xtask bench nearest`"),
+        ["bench", "serve"] => bench("trimtab-host", "serve")?,
+        ["bench", ..] => bail!("there are two benches: `cargo xtask bench nearest` and `cargo xtask bench serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["qemu"] => print!("{}", emulate::overview()?),
         ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
@@ -67,12 +69,18 @@ fn cost() -> Result<()> {
 
 /// The bench on this machine, then the same query on the chip.
 fn bench_nearest() -> Result<ExitCode> {
-    let bench = ["bench", "--quiet", "--package", "trimtab-tests", "--bench", "nearest"];
-    if !trimtab_tests::workspace::cargo().args(bench).status()?.success() {
-        bail!("the bench failed: cargo {}", bench.join(" "));
-    }
+    bench("trimtab-tests", "nearest")?;
     println!("\nOn a Cortex-M4F, instructions counted in QEMU (not cycles), 24 bits, 20 dimensions:\n");
     emulate::run(&emulate::Request::parse(&["nearest"])?)
+}
+
+/// A bench of a package.
+fn bench(package: &str, name: &str) -> Result<()> {
+    let words = ["bench", "--quiet", "--package", package, "--bench", name];
+    if !trimtab_tests::workspace::cargo().args(words).status()?.success() {
+        bail!("the bench failed: cargo {}", words.join(" "));
+    }
+    Ok(())
 }
 
 /// A duration for people.

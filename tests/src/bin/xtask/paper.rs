@@ -8,11 +8,11 @@
 //! | `--fresh` | begins again |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
 //!
-//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws. What is drawn goes to
-//! `host/docs/paper` and is committed, the runs are not.
+//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws; the whole
+//! page is there too. The tables and the figures that the documentation shows are copied to `host/docs/paper` and committed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -21,6 +21,11 @@ use trimtab_tests::root;
 use trimtab_tests::workspace::cargo;
 
 use crate::shown;
+
+/// Where the documentation has its tables and figures.
+const DOCS: &str = "host/docs/paper";
+/// The figures that it shows beside the best-so-far of every problem.
+const SHOWN: [&str; 2] = ["seconds.svg", "lemma.svg"];
 
 /// What to run.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,14 +83,34 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     if request.fresh && root().join(&runs).exists() {
         fs::remove_dir_all(root().join(&runs)).with_context(|| format!("cannot empty {}", runs.display()))?;
     }
-    // A quick look is not what the README shows.
-    let docs = if request.quick { runs.clone() } else { PathBuf::from("host/docs/paper") };
-    let (runs, docs) = (runs.display().to_string(), docs.display().to_string());
+    let runs = runs.display().to_string();
     let bench = [request.bench(), words(&["--out", &runs])].concat();
     trimtab(&bench)?;
-    trimtab(&words(&["report", &runs, "--out", &docs, "--command", &request.command()]))?;
-    println!("{docs}/report.html, in {}", shown(begin.elapsed()));
+    trimtab(&words(&["report", &runs, "--command", &request.command()]))?;
+    // A quick look is not what the README shows.
+    if !request.quick {
+        publish(&root().join(&runs), &root().join(DOCS))?;
+    }
+    println!("{runs}/report.html, in {}", shown(begin.elapsed()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes the tables and the figures that the documentation shows, and no others.
+fn publish(report: &Path, docs: &Path) -> Result<()> {
+    let figures = docs.join("figures");
+    if docs.exists() {
+        fs::remove_dir_all(docs).with_context(|| format!("cannot empty {}", docs.display()))?;
+    }
+    fs::create_dir_all(&figures)?;
+    fs::copy(report.join("tables.md"), docs.join("tables.md"))?;
+    for entry in fs::read_dir(report.join("figures"))? {
+        let name = entry?.file_name();
+        let text = name.to_string_lossy();
+        if text.ends_with("-best.svg") || SHOWN.contains(&text.as_ref()) {
+            fs::copy(report.join("figures").join(&name), figures.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 fn words(words: &[&str]) -> Vec<String> {
