@@ -30,11 +30,6 @@ impl Domain {
         &self.knobs
     }
 
-    /// Whether every knob has two levels.
-    pub(crate) fn is_binary(&self) -> bool {
-        self.knobs.iter().all(|knob| knob.levels() == 2)
-    }
-
     /// N; the largest number there is if it is beyond.
     pub(crate) fn cardinality(&self) -> u128 {
         self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))

@@ -70,8 +70,6 @@ pub(crate) trait Engine: Send {
     fn best_posterior(&self) -> Option<Opinion>;
     /// How many combinations have an outcome, failures included.
     fn len(&self) -> usize;
-    fn failures(&self) -> usize;
-    fn is_feasible(&self, levels: &[Level]) -> bool;
 }
 
 /// A tuner of the smallest size that fits.
@@ -176,14 +174,6 @@ impl<const K: usize, const D: usize, const T: usize, const P: usize> Engine for 
     fn len(&self) -> usize {
         self.tuner.len()
     }
-
-    fn failures(&self) -> usize {
-        self.tuner.failures()
-    }
-
-    fn is_feasible(&self, levels: &[Level]) -> bool {
-        self.combination(levels).is_ok_and(|c| self.tuner.space().is_feasible(&c))
-    }
 }
 
 fn opinion<const K: usize>(c: &Combination<K>, mean: f32, std_dev: f32) -> Opinion {
@@ -241,6 +231,6 @@ mod tests {
             asked += 1;
         }
         // None, one or two of six: 1 + 6 + 15.
-        assert_eq!((asked, engine.len(), engine.failures()), (22, 22, 0));
+        assert_eq!((asked, engine.len()), (22, 22));
     }
 }

@@ -99,8 +99,4 @@ impl Session {
     pub(crate) fn observations(&self) -> usize {
         self.engine.len()
     }
-
-    pub(crate) fn failures(&self) -> usize {
-        self.engine.failures()
-    }
 }

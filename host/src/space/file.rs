@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use trimtab::Scale;
 
 use super::knob::{Kind, levels_of};
-use super::{NamedKnob, NamedSpace};
+use super::{MOST_KNOBS, NamedKnob, NamedSpace};
 use crate::error::Error;
 
 /// The largest file.
@@ -49,6 +49,15 @@ impl NamedSpace {
 
     /// The space in the fields `knobs` and `forbid`.
     pub(crate) fn from_fields(fields: &Map<String, Value>) -> Result<Self, String> {
+        let count = fields.get("knobs").map_or(0, |knobs| match knobs {
+            Value::Array(knobs) => knobs.len(),
+            Value::Object(knobs) => knobs.len(),
+            _ => 0,
+        });
+        // Before anything is made of them.
+        if count > MOST_KNOBS {
+            return Err(format!("{count} knobs are too many; at most {MOST_KNOBS} are possible"));
+        }
         let knobs = match fields.get("knobs") {
             Some(Value::Array(knobs)) => knobs.iter().map(listed).collect::<Result<_, _>>()?,
             Some(Value::Object(knobs)) => {

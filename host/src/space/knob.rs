@@ -12,8 +12,10 @@
 //! **Choices.** A list with a word in it is nominal as a whole. A range ends at the last step that is not past its end. Names are letters, digits, `_`, `-`
 //! and `.`, and begin with a letter or `_`; in the environment they are upper case, with `_` for what is no letter or digit.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Mutex;
 
 use serde_json::{Number, Value};
 use trimtab::{Knob, Level, Scale};
@@ -53,11 +55,14 @@ impl NamedKnob {
         if levels.len() > MOST_LEVELS {
             return fault(format!("{} are too many; at most {MOST_LEVELS} are possible", plural(levels.len())));
         }
-        for (i, level) in levels.iter().enumerate() {
+        let (mut texts, mut seen) = (HashSet::new(), HashSet::new());
+        for level in &levels {
             if !matches!(level, Value::String(_) | Value::Number(_) | Value::Bool(_)) {
                 return fault(format!("the level {level} is no text, number or truth value"));
             }
-            if levels[..i].iter().any(|other| shown(other) == shown(level) || is_same(other, level)) {
+            // The sum turns −0 into 0.
+            let is_new_number = number_of(level).is_none_or(|number| seen.insert((number + 0.0).to_bits()));
+            if !texts.insert(shown(level)) || !is_new_number {
                 return fault(format!("the level {} is there twice", shown(level)));
             }
         }
@@ -69,10 +74,7 @@ impl NamedKnob {
             (Kind::Graded(Scale::Log), Some(values)) if values.iter().any(|value| *value <= 0.0) => {
                 return fault("log: compares by ratio, so every level must be above 0".into());
             }
-            (Kind::Graded(scale), Some(values)) => {
-                // The core wants the values for ever, as on a chip; a program has few knobs, so it gets that.
-                Knob::graded(Box::leak(values.into_boxed_slice()), scale)
-            }
+            (Kind::Graded(scale), Some(values)) => Knob::graded(for_ever(values), scale),
         };
         // What the core would refuse is refused here, where the knob has a name.
         if let Err(error) = trimtab::Space::<1>::new(&[core]) {
@@ -126,10 +128,27 @@ impl NamedKnob {
     }
 }
 
-/// Whether two levels are the same number, also if one is written as text.
+/// The core wants the values of a knob for ever, as on a chip. The same values are kept once, however often they are given.
+fn for_ever(values: Vec<f32>) -> &'static [f32] {
+    static KEPT: Mutex<Vec<&'static [f32]>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(|lock| lock.into_inner());
+    let is_same = |other: &&&'static [f32]| other.iter().map(|x| x.to_bits()).eq(values.iter().map(|x| x.to_bits()));
+    if let Some(there) = kept.iter().find(is_same) {
+        return there;
+    }
+    let new: &'static [f32] = Box::leak(values.into_boxed_slice());
+    kept.push(new);
+    new
+}
+
+/// A level as a number, also if it is written as text.
+fn number_of(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Whether two levels are the same number.
 fn is_same(a: &Value, b: &Value) -> bool {
-    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
-    matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
+    matches!((number_of(a), number_of(b)), (Some(a), Some(b)) if a == b)
 }
 
 /// A level as people write it.

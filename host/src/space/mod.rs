@@ -27,6 +27,10 @@ use expression::Expression;
 
 pub(crate) use knob::NamedKnob;
 
+/// The most knobs, which is what the tuner takes, and the most expressions.
+pub(crate) const MOST_KNOBS: usize = crate::engine::MOST.0;
+const MOST_FORBIDDEN: usize = 1000;
+
 /// The knobs of a space and what is forbidden in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedSpace {
@@ -41,6 +45,9 @@ impl NamedSpace {
         if knobs.is_empty() {
             return Err(Error::Usage("a space needs a knob; write --knob name=level,level,…".into()));
         }
+        if knobs.len() > MOST_KNOBS {
+            return Err(Error::Usage(format!("{} knobs are too many; at most {MOST_KNOBS} are possible", knobs.len())));
+        }
         for (i, knob) in knobs.iter().enumerate() {
             if knobs[..i].iter().any(|other| other.variable() == knob.variable()) {
                 let name = knob.name();
@@ -52,6 +59,10 @@ impl NamedSpace {
 
     /// Forbids what an expression says.
     pub(crate) fn forbid(&mut self, text: &str) -> Result<(), Error> {
+        if self.forbidden.len() == MOST_FORBIDDEN {
+            let hint = "join some with `|`";
+            return Err(Error::Usage(format!("more than {MOST_FORBIDDEN} forbidden expressions; {hint}")));
+        }
         let expression = Expression::parse(text, &self.knobs).map_err(Error::Usage)?;
         self.forbidden.push(expression);
         Ok(())
