@@ -93,12 +93,12 @@ On many machines, each takes its share and all write to one directory (or to sev
 /// Options of the race.
 #[derive(Debug, Args)]
 pub(crate) struct RaceArgs {
-    /// Problems: names with or without parameters, `paper` for the paper's, `all` for all
+    /// Problems: names with or without parameters, `paper` for the paper's, `beyond` for the others, `all` for all
     ///
     /// Parameters follow a colon: ising:lambda=1e-4 or bqp:m=16,lambda=0. Several problems are several words or options.
     #[arg(short, long, value_name = "PROBLEM", num_args = 1.., required_unless_present = "instance")]
     pub(crate) problem: Vec<String>,
-    /// Methods, with commas between them, or `all`
+    /// Methods, with commas between them, `main` for all but some slow variants, or `all`
     #[arg(short, long, value_name = "METHOD", num_args = 1.., value_delimiter = ',', default_value = "all")]
     pub(crate) method: Vec<String>,
     /// A problem instance from a JSON file, whatever the seed

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::cli::ListArgs;
 use crate::error::Error;
-use crate::method::METHODS;
-use crate::problem::{FAMILIES, PAPER};
+use crate::method::{METHODS, VARIANTS};
+use crate::problem::{BEYOND, FAMILIES, PAPER};
 use crate::terminal;
 
 /// Prints problems and methods.
@@ -24,11 +24,13 @@ fn text() -> String {
         }
     }
     let _ = writeln!(text, "\n  paper                  {}", PAPER.join(", "));
+    let _ = writeln!(text, "  beyond                 {}", BEYOND.join(", "));
     let _ = writeln!(text, "  all                    the paper's and all others\n\nMethods (--method NAME,…)\n");
     for method in METHODS {
         let _ = writeln!(text, "  {:<22} {}\n  {:<22}   {}", method.name, method.about, "", method.source);
     }
-    text + "\n  all                    all of them\n"
+    let _ = writeln!(text, "\n  main                   all but {}", VARIANTS.join(", "));
+    text + "  all                    all of them\n"
 }
 
 fn json() -> String {

@@ -16,7 +16,7 @@ use super::store::{Settings, checksum};
 use crate::cli::{Masks, RaceArgs};
 use crate::domain::Domain;
 use crate::error::Error;
-use crate::method::{Entry, METHODS};
+use crate::method::{Choice, Entry, METHODS, VARIANTS};
 use crate::problem::{BEYOND, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
 
 /// Keeps the random numbers of initial points apart from those of instances and masks.
@@ -79,6 +79,7 @@ impl Plan {
             let named = match name.as_str() {
                 "all" => [PAPER, BEYOND].concat(),
                 "paper" => PAPER.to_vec(),
+                "beyond" => BEYOND.to_vec(),
                 name => vec![name],
             };
             for name in named {
@@ -150,10 +151,15 @@ impl Plan {
 
 /// The methods of these names, in the order of tables, each once.
 fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
-    for name in names {
-        if name != "all" {
-            name.parse::<crate::method::Choice>().map_err(Error::Usage)?;
-        }
+    for name in names.iter().filter(|name| !["all", "main"].contains(&name.as_str())) {
+        name.parse::<Choice>().map_err(Error::Usage)?;
     }
-    Ok(METHODS.iter().filter(|entry| names.iter().any(|name| name == "all" || name == entry.name)).collect())
+    let is_named = |entry: &&Entry| {
+        names.iter().any(|name| match name.as_str() {
+            "all" => true,
+            "main" => !VARIANTS.contains(&entry.name),
+            name => name == entry.name,
+        })
+    };
+    Ok(METHODS.iter().filter(is_named).collect())
 }

@@ -10,6 +10,7 @@ use super::figure::suggestion_seconds;
 use super::runs::{Problem, Race, Runs};
 use super::text;
 use super::verdict::Finding;
+use crate::method::ORIGINALS;
 use crate::stats::{Estimate, Score, is_level, mean_rank, quantile};
 use crate::svg::escape;
 
@@ -303,13 +304,17 @@ pub(super) fn seconds(runs: &Runs) -> Table {
     let mut table = Table::new(
         "seconds-table",
         "Seconds per suggestion, in numbers",
-        "To suggest a combination and to be told its value. Runs share the machine, so that times are comparable within one bench.",
-        &["method", "median", "90 % below", "longest", "suggestions"],
+        "To suggest a combination and to be told its value. Runs share the machine, so that times are comparable within one bench. Original: the mean \
+         of other people's implementation, measured elsewhere, on one core of another machine.",
+        &["method", "median", "90 % below", "longest", "mean", "original, elsewhere", "suggestions"],
     );
     for (method, (name, _)) in runs.methods.iter().enumerate() {
         let asked = suggestion_seconds(runs, method);
         let at = |share| quantile(&asked, share).map_or_else(Cell::none, |x| Cell::number(x, text::seconds(x)));
-        table.rows.push(vec![Cell::words(name), at(0.5), at(0.9), at(1.0), Cell::count(asked.len())]);
+        let shown = |x: f64| Cell::number(x, text::seconds(x));
+        let mean = Estimate::of(&asked).map_or_else(Cell::none, |estimate| shown(estimate.mean));
+        let original = ORIGINALS.iter().find(|(method, _)| method == name).map_or_else(Cell::none, |(_, x)| shown(*x));
+        table.rows.push(vec![Cell::words(name), at(0.5), at(0.9), at(1.0), mean, original, Cell::count(asked.len())]);
     }
     table
 }

@@ -2,8 +2,8 @@
 //!
 //! | option | what |
 //! |---|---|
-//! | none | the paper's problems, all methods, 10 seeds, 100 evaluations, masked and not |
-//! | `--beyond` | all problems |
+//! | none | the paper's problems, the main methods, 10 seeds, 100 evaluations, masked and not |
+//! | `--beyond` | the other problems too |
 //! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
 //! | `--fresh` | begins again |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
@@ -58,12 +58,18 @@ impl Request {
         Ok(request)
     }
 
-    /// Arguments of `trimtab bench`, but for where the runs go.
-    fn bench(&self) -> Vec<String> {
-        let problems = if self.beyond { "all" } else { "paper" };
+    /// What is run, as arguments of `trimtab bench`, and where the runs go.
+    fn benches(&self) -> Vec<(Vec<String>, String)> {
         let size = if self.quick { "--seeds 3 --budget 60 --mask on" } else { "--seeds 10 --budget 100 --mask both" };
-        let words = format!("bench --problem {problems} --method all {size}");
-        words.split(' ').map(String::from).chain(self.more.iter().cloned()).collect()
+        let folder = if self.quick { "target/quick" } else { "target" };
+        let problems = ["paper", "beyond"].into_iter().take(if self.beyond { 2 } else { 1 });
+        let bench = |problems| {
+            // Relative to the top of the repository, where cargo runs: shorter to read.
+            let out = format!("{folder}/{problems}");
+            let words = format!("bench --problem {problems} --method main {size} --out {out}");
+            (words.split(' ').map(String::from).chain(self.more.iter().cloned()).collect(), out)
+        };
+        problems.map(bench).collect()
     }
 
     /// As one types it.
@@ -77,21 +83,23 @@ impl Request {
 /// Runs what is missing, then draws.
 pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     let begin = Instant::now();
-    let name = if request.quick { "paper-quick" } else { "paper" };
-    // Relative to the top of the repository, where cargo runs: shorter to read.
-    let runs = Path::new("target").join(name);
-    if request.fresh && root().join(&runs).exists() {
-        fs::remove_dir_all(root().join(&runs)).with_context(|| format!("cannot empty {}", runs.display()))?;
+    let benches = request.benches();
+    let runs: Vec<&str> = benches.iter().map(|(_, out)| out.as_str()).collect();
+    for (bench, out) in &benches {
+        let folder = root().join(out);
+        if request.fresh && folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {out}"))?;
+        }
+        trimtab(bench)?;
     }
-    let runs = runs.display().to_string();
-    let bench = [request.bench(), words(&["--out", &runs])].concat();
-    trimtab(&bench)?;
-    trimtab(&words(&["report", &runs, "--command", &request.command()]))?;
+    let command = request.command();
+    let report = [&["report"], &runs[..], &["--command", &command]].concat();
+    trimtab(&report.iter().map(|word| word.to_string()).collect::<Vec<_>>())?;
     // A quick look is not what the README shows.
     if !request.quick {
-        publish(&root().join(&runs), &root().join(DOCS))?;
+        publish(&root().join(runs[0]), &root().join(DOCS))?;
     }
-    println!("{runs}/report.html, in {}", shown(begin.elapsed()));
+    println!("{}/report.html, in {}", runs[0], shown(begin.elapsed()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -113,10 +121,6 @@ fn publish(report: &Path, docs: &Path) -> Result<()> {
     Ok(())
 }
 
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| word.to_string()).collect()
-}
-
 /// Runs the optimized binary in full view.
 fn trimtab(arguments: &[String]) -> Result<()> {
     println!("$ trimtab {}", arguments.join(" "));
@@ -134,8 +138,10 @@ mod tests {
     fn options_are_read_and_others_refused() {
         let request = Request::parse(&["--quick", "--data", "train.csv"]).unwrap();
         assert_eq!(request.command(), "cargo xtask paper --quick");
-        let bench = "bench --problem paper --method all --seeds 3 --budget 60 --mask on --data train.csv";
-        assert_eq!(request.bench().join(" "), bench);
+        let (bench, out) = request.benches().remove(0);
+        let words = "bench --problem paper --method main --seeds 3 --budget 60 --mask on --out target/quick/paper --data train.csv";
+        assert_eq!((bench.join(" ").as_str(), out.as_str()), (words, "target/quick/paper"));
+        assert_eq!(Request::parse(&["--beyond"]).unwrap().benches().len(), 2);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
         assert!(Request::parse(&["--data"]).is_err());
     }
