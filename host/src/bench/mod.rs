@@ -78,7 +78,7 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
         terminal::note(&format!("failed {job}: {error}"));
     }
     let done = plan.jobs.iter().filter(|job| store.has(job)).count();
-    if stop.load(Ordering::Relaxed) {
+    if stop.load(Ordering::Relaxed) && done < plan.jobs.len() {
         return Err(Error::Failed(format!(
             "stopped: {done} of {} runs are in {}; the same command goes on from there",
             plan.jobs.len(),

@@ -176,4 +176,32 @@ mod tests {
             assert!(error.contains(wanted), "{value}: {error}");
         }
     }
+
+    #[test]
+    fn no_text_makes_it_panic() {
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let toml =
+            "forbid = [\"a=1 & b>2\"]\n[knobs]\na = [1, 2, 4]\nb = \"1..8:2\"\nc = \"log:1,10\"\nd = \"nominal:x,y\"";
+        let json = r#"{"knobs":[{"name":"a","levels":[1,2,4],"kind":"log"},{"name":"b","levels":["x",true]}],"forbid":"a=1|b=x"}"#;
+        let mut read = 0;
+        for turn in 0..4000 {
+            let mut text: Vec<char> = if turn % 2 == 0 { toml } else { json }.chars().collect();
+            for _ in 0..random.random_range(0..4) {
+                let place = random.random_range(0..text.len());
+                let other = text[random.random_range(0..text.len())];
+                match random.random_range(0..3) {
+                    0 => text[place] = other,
+                    1 => text.insert(place, other),
+                    _ => drop(text.remove(place)),
+                }
+            }
+            let text: String = text.into_iter().collect();
+            let fields: Option<Map<String, Value>> =
+                if turn % 2 == 0 { toml::from_str(&text).ok() } else { serde_json::from_str(&text).ok() };
+            read += usize::from(fields.is_some_and(|fields| NamedSpace::from_fields(&fields).is_ok()));
+        }
+        // Some mutants are spaces still, most are not.
+        assert!((500..3500).contains(&read), "{read}");
+    }
 }
