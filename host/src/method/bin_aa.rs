@@ -11,7 +11,7 @@
 //! | a, one for all knobs | by marginal likelihood from e⁻³ to e³ times 2/(number of variables) |
 //! | noise | by marginal likelihood from 1e-6 of the signal, with the core's weak prior |
 //! | a fit | at every ask, at most 8 evaluations, warm start |
-//! | acquisition | μ − 2σ: the paper's software has 2·ln(t + 1) for 2, with which it is much worse (regret on masked Ising, λ = 1e-4: 0.5 against 0.1) |
+//! | acquisition | μ − 2σ: the paper's software has 2·ln(t + 1) for 2, with which it was worse in trials on masked problems |
 //! | descents | from the 2 best combinations and 3 random ones |
 //! | first combination | random, if none was told |
 

@@ -67,7 +67,6 @@ fn turn(model: &Quadratic, x: &mut [bool], flip: Flip) -> f64 {
 mod tests {
     use super::*;
     use rand::SeedableRng;
-    use rand_distr::StandardNormal;
     use trimtab::Knob;
 
     #[test]
@@ -76,12 +75,8 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         let mut found = 0;
         for _ in 0..20 {
-            let mut model = Quadratic::new(8);
-            for (i, j) in (0..8).flat_map(|i| (i..8).map(move |j| (i, j))) {
-                model.add(i, j, random.sample(StandardNormal));
-            }
-            let all = (0..256).map(|number| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>());
-            let least = all.map(|x| model.value(&x)).fold(f64::INFINITY, f64::min);
+            let model = Quadratic::random(8, &mut random);
+            let least = model.least();
             let best = minimise(&model, &code, 200, &|_| true, &mut random);
             let (value, x) = best.allowed.unwrap();
             // The value was summed change by change.
@@ -96,10 +91,7 @@ mod tests {
     fn changes_add_up_on_every_kind_of_knob() {
         let code = Code::new(&[Knob::nominal(4), Knob::ranked(6), Knob::nominal(2)]);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
-        let mut model = Quadratic::new(8);
-        for (i, j) in (0..8).flat_map(|i| (i..8).map(move |j| (i, j))) {
-            model.add(i, j, random.sample(StandardNormal));
-        }
+        let model = Quadratic::random(8, &mut random);
         let mut x = code.encode(&[0, 0, 0]);
         for _ in 0..200 {
             let old = model.value(&x);

@@ -80,6 +80,25 @@ impl Best {
 }
 
 #[cfg(test)]
+impl Quadratic {
+    /// Standard normal coefficients.
+    pub(super) fn random(bits: usize, random: &mut rand_xoshiro::Xoshiro256PlusPlus) -> Self {
+        let mut model = Self::new(bits);
+        for (i, j) in (0..bits).flat_map(|i| (i..bits).map(move |j| (i, j))) {
+            model.add(i, j, rand::RngExt::sample(random, rand_distr::StandardNormal));
+        }
+        model
+    }
+
+    /// The smallest value, by enumeration.
+    pub(super) fn least(&self) -> f64 {
+        let all =
+            (0..1u32 << self.bits()).map(|number| (0..self.bits()).map(|i| number >> i & 1 == 1).collect::<Vec<_>>());
+        all.map(|x| self.value(&x)).fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -157,11 +157,8 @@ mod tests {
 
     #[test]
     fn signs_and_bits_have_the_same_quadratic() {
-        let mut model = Quadratic::new(4);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
-        for (i, j) in (0..4).flat_map(|i| (i..4).map(move |j| (i, j))) {
-            model.add(i, j, random.sample(StandardNormal));
-        }
+        let model = Quadratic::random(4, &mut random);
         let c = matrix(&model);
         let in_signs = |x: &[bool]| {
             let s: Vec<f64> = x.iter().chain(&[true]).map(|bit| if *bit { 1.0 } else { -1.0 }).collect();
@@ -180,12 +177,8 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut found = 0;
         for _ in 0..20 {
-            let mut model = Quadratic::new(8);
-            for (i, j) in (0..8).flat_map(|i| (i..8).map(move |j| (i, j))) {
-                model.add(i, j, random.sample(StandardNormal));
-            }
-            let all = (0..256).map(|number| (0..8).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>());
-            let least = all.map(|x| model.value(&x)).fold(f64::INFINITY, f64::min);
+            let model = Quadratic::random(8, &mut random);
+            let least = model.least();
             let best = minimise(&model, &code, &|_| true, &mut random).allowed.unwrap();
             found += usize::from((best.0 - least).abs() < 1e-12);
         }
