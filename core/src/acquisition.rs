@@ -30,6 +30,7 @@ use crate::math::{erfc, ln, short_exp, sqrt};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Beta {
     /// The same at every t.
     Constant(f32),
@@ -71,6 +72,7 @@ impl Beta {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Acquisition {
     /// GP-UCB: μ − β_t·σ.
     Ucb(Beta),

@@ -26,6 +26,7 @@ use crate::gp::Prior;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Goal {
     /// Small values are good: a cost.
     Minimise,
@@ -60,6 +61,7 @@ impl Goal {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Noise {
     /// Fitted with the other hyper-parameters.
     Fitted,
@@ -84,6 +86,7 @@ pub enum Noise {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WhenFull {
     /// It is refused.
     Refuse,
@@ -102,6 +105,7 @@ pub enum WhenFull {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config {
     /// Whether small or large values are good.
     pub goal: Goal,
@@ -129,6 +133,10 @@ pub struct Config {
     pub when_full: WhenFull,
     /// How many of the table's rows are kept for a descent by single steps from the best of the others; at most half.
     pub descent: u16,
+    /// How many rows of the lookup table are used; 0 or more than there are: all. Tuners of different sizes with equal limits propose the same.
+    pub rows: u16,
+    /// How many observations are kept; 0 or more than there is room for: as many as there is room for.
+    pub observations: u16,
 }
 
 impl Config {
@@ -147,6 +155,8 @@ impl Config {
         remeasure: 0,
         when_full: WhenFull::Refuse,
         descent: 0,
+        rows: 0,
+        observations: 0,
     };
 
     /// The default, as a constant.
@@ -170,6 +180,8 @@ impl Config {
         remeasure: 1,
         when_full: WhenFull::Refuse,
         descent: 64,
+        rows: 0,
+        observations: 0,
     };
 }
 
@@ -208,6 +220,8 @@ impl Config {
             remeasure: 1,
             when_full: WhenFull::Refuse,
             descent: 0,
+            rows: 0,
+            observations: 0,
         }
     }
 }

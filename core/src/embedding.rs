@@ -35,6 +35,7 @@ use crate::space::Space;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Distribution {
     /// Uniform in [0, 1), divided by m: the authors' code.
     Uniform01,

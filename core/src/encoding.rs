@@ -41,6 +41,7 @@ use block::{Block, knob_features};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Encoding {
     /// The paper's: the index of the combination as m bits. A space beyond 2⁶⁴ combinations has no index for most of them: a tuner refuses
     /// it, and an encoder knows the lowest 64 bits only.

@@ -28,6 +28,7 @@ use crate::math::{ln, short_exp};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Search {
     /// Whether the kernel has a linear term, whose weight is then searched too.
     pub linear: bool,

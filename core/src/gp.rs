@@ -39,6 +39,7 @@ use crate::math::{dot, ln};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Prior {
     /// Precision of the prior mean μ about zero, in units of 1/s²; infinity fixes μ = 0.
     pub mean_precision: f32,

@@ -23,9 +23,9 @@
 //!
 //! | T | L | D | no projection | projected to D | cache, no projection |
 //! |---:|---:|---:|---:|---:|---:|
-//! | 32 | 64 | 8 | 5704 | 7496 | 11024 |
-//! | 64 | 256 | 8 | 13512 | 16328 | 76816 |
-//! | 128 | 256 | 16 | 41416 | 51144 | 142352 |
+//! | 32 | 64 | 8 | 5712 | 7504 | 11024 |
+//! | 64 | 256 | 8 | 13520 | 16336 | 76816 |
+//! | 128 | 256 | 16 | 41424 | 51152 | 142352 |
 
 mod ask;
 mod lookup;
@@ -355,16 +355,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.model.fit.hyper()
     }
 
-    /// How many of the L rows are kept for the descent: at most half, so that an ask has a bound.
+    /// How many rows the table has, those for the descent included.
+    fn rows(&self) -> usize {
+        limited(self.config.rows, L)
+    }
+
+    /// How many of the rows are kept for the descent: at most half, so that an ask has a bound.
     fn descent(&self) -> usize {
-        usize::from(self.config.descent).min(L / 2)
+        usize::from(self.config.descent).min(self.rows() / 2)
+    }
+
+    /// Whether a new combination is one too many.
+    fn is_full(&self) -> bool {
+        self.len() >= limited(self.config.observations, T)
     }
 
     /// New rows, around what is best now.
     fn refresh_table(&mut self) {
         let mut random = self.random(Purpose::Rows);
         let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
-        self.table = LookupTable::new(&self.space, L, self.descent(), random.bits(), best);
+        self.table = LookupTable::new(&self.space, self.rows(), self.descent(), random.bits(), best);
     }
 
     /// Gives up an ask under way.
@@ -426,6 +436,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// What a configuration limits: to so many, or, by 0, to what there is room for.
+fn limited(limit: u16, room: usize) -> usize {
+    if limit == 0 { room } else { room.min(usize::from(limit)) }
 }
 
 /// The type of a tuner for a constant array of knobs: works the sizes out.

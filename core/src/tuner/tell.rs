@@ -92,7 +92,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return Err(TellError::Infeasible);
         }
         let known = self.model.observations.find(c).is_some();
-        if !known && self.model.observations.is_full() && self.config.when_full == WhenFull::Refuse {
+        if !known && self.is_full() && self.config.when_full == WhenFull::Refuse {
             return Err(TellError::Full);
         }
         self.cancel_ask();
@@ -128,10 +128,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Room for one more observation, by the user's policy; whether one was forgotten.
     fn make_room(&mut self) -> bool {
-        let observations = &mut self.model.observations;
-        if !observations.is_full() {
+        if !self.is_full() {
             return false;
         }
+        let observations = &mut self.model.observations;
         let forgotten = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
         observations.remove(forgotten);
         self.model.forgot();

@@ -66,6 +66,32 @@ fn after_forgetting_the_factor_is_that_of_a_fresh_start() {
     }
 }
 
+/// A run on a small chip can be checked by a tuner with more room.
+#[test]
+fn with_equal_limits_a_large_tuner_does_what_a_small_one_does() {
+    const KNOBS: [Knob; 4] = [Knob::nominal(3), Knob::ranked(6), Knob::nominal(2), Knob::ranked(5)];
+    type Small = crate::tuner!(KNOBS, observations: 10, rows: 32);
+    type Large = crate::tuner!(KNOBS, observations: 40, rows: 128);
+    for when_full in [WhenFull::Refuse, WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let config = Config { when_full, ..Config::default() };
+        let (mut small, mut large) = (std::boxed::Box::new(Small::new()), std::boxed::Box::new(Large::new()));
+        small.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
+        large.init(Space::new(&KNOBS).unwrap(), Config { rows: 32, observations: 10, ..config }, 3).unwrap();
+        for _ in 0..30 {
+            let proposal = small.ask().unwrap();
+            assert_eq!(large.ask(), Ok(proposal), "{when_full:?}");
+            let c = proposal.combination;
+            let cost = c.levels().iter().map(|l| (f32::from(*l) - 1.0).abs()).sum();
+            let told = small.tell(&c, cost);
+            assert_eq!(large.tell(&c, cost), told);
+            if told.is_err() {
+                assert_eq!((when_full, small.len()), (WhenFull::Refuse, 10));
+                break;
+            }
+        }
+    }
+}
+
 /// What was awaited decides what is drawn, so a cancel that is not in the log would show.
 #[test]
 fn a_log_with_cancels_rebuilds_the_tuner() {

@@ -123,6 +123,8 @@ impl Draw {
             remeasure: self.one_of(&[1, 1, 0, 2, 5]),
             when_full: self.one_of(&[WhenFull::Refuse, WhenFull::ForgetOldest, WhenFull::ForgetWorst]),
             descent: self.one_of(&[64, 0, 3]),
+            rows: self.one_of(&[0, 0, 5, u16::MAX]),
+            observations: self.one_of(&[0, 0, 3, u16::MAX]),
         }
     }
 

@@ -56,6 +56,14 @@ impl Reference {
         assert_eq!(self.all.len() as u128, space.cardinality(), "every index is another combination");
     }
 
+    /// How many observations are kept.
+    fn most(&self) -> usize {
+        match usize::from(self.config.observations) {
+            0 => self.capacity,
+            limit => self.capacity.min(limit),
+        }
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
         !self.all.is_empty()
     }
@@ -137,7 +145,7 @@ impl Reference {
         } else if !self.feasible.contains(c) {
             reasons.push(TellError::Infeasible);
         }
-        let is_full = self.len() == self.capacity && self.config.when_full == WhenFull::Refuse;
+        let is_full = self.len() == self.most() && self.config.when_full == WhenFull::Refuse;
         if is_full && self.outcome(c).is_none() {
             reasons.push(TellError::Full);
         }
@@ -187,7 +195,7 @@ impl Reference {
             }
             return;
         }
-        if self.len() == self.capacity {
+        if self.len() == self.most() {
             self.forget(kept);
         }
         self.outcomes.push((c.clone(), value.map_or(Outcome::Failed, |value| Outcome::Measured(vec![value]))));

@@ -109,5 +109,7 @@ fn config(o: &Opaque) -> Config {
         remeasure: o.size() as u16,
         when_full: o.one_of(WhenFull::Refuse, &[WhenFull::ForgetOldest, WhenFull::ForgetWorst]),
         descent: o.size() as u16,
+        rows: o.size() as u16,
+        observations: o.size() as u16,
     }
 }
