@@ -11,10 +11,11 @@ use anyhow::{Context as _, Result, bail, ensure};
 use object::{Object as _, ObjectSection as _};
 use serde_json::Value;
 
+use crate::board::{Board, STM32F405};
 use crate::workspace;
 
-/// The chip: a Cortex-M4 with its single-precision floating-point unit.
-pub const TARGET: &str = "thumbv7em-none-eabihf";
+/// The usual board's target: a Cortex-M4 with its single-precision floating-point unit.
+pub const TARGET: &str = STM32F405.target;
 
 /// The package that holds the images.
 pub const PACKAGE: &str = "trimtab-firmware";
@@ -80,25 +81,40 @@ impl Image {
         })
     }
 
-    /// The command that builds the image.
+    /// The command that builds the image for the usual board.
     pub fn build_command(&self, profile: Profile) -> Command {
+        self.build_command_for(STM32F405, profile)
+    }
+
+    /// The command that builds the image for a board.
+    pub fn build_command_for(&self, board: Board, profile: Profile) -> Command {
         let mut command = workspace::cargo();
-        command.args(["build", "--package", PACKAGE, "--target", TARGET, "--profile", profile.name()]);
+        command.args(["build", "--package", PACKAGE, "--target", board.target, "--profile", profile.name()]);
         command.args([&format!("--{}", self.kind), &self.name]);
-        command.args(["--features", &self.features.join(",")]);
+        let features = self.features.iter().map(String::as_str).chain([board.name]).collect::<Vec<_>>().join(",");
+        command.args(["--no-default-features", "--features", &features]);
         command
     }
 
-    /// Builds the image and says where it is. Cargo's progress goes to standard error.
+    /// Builds the image for the usual board and says where it is. Cargo's progress goes to standard error.
     pub fn build(&self, profile: Profile) -> Result<PathBuf> {
-        let mut command = self.build_command(profile);
+        self.build_for(STM32F405, profile)
+    }
+
+    /// Builds the image for a board and says where it is. Images of all boards of a target end in the same file.
+    pub fn build_for(&self, board: Board, profile: Profile) -> Result<PathBuf> {
+        let mut command = self.build_command_for(board, profile);
         command.args(["--message-format", "json-render-diagnostics"]);
         let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-        ensure!(output.status.success(), "building {} failed; if the target is missing: cargo xtask setup", self.name);
+        let (name, board) = (&self.name, board.name);
+        ensure!(
+            output.status.success(),
+            "building {name} for {board} failed; if the target is missing: cargo xtask setup"
+        );
         let messages = String::from_utf8(output.stdout)?;
         let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut paths = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-        paths.next().with_context(|| format!("cargo built {} but named no file", self.name))
+        paths.next().with_context(|| format!("cargo built {name} but named no file"))
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! - [`golden`]: files of expected text, compared line by line and rewritten by one switch;
 //! - `workspace`: cargo, and what it knows of the packages;
+//! - `board`: what the firmware is built for, and what QEMU can stand in for;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
 //! - `log`: decodes what an image says, defmt frames or plain lines;
@@ -15,6 +16,8 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "qemu")]
+pub mod board;
 #[cfg(feature = "qemu")]
 pub mod browser;
 #[cfg(feature = "qemu")]

@@ -1,7 +1,7 @@
 //! Runs an image in QEMU and reads all it says.
 //!
-//! The machine is `netduinoplus2`, an STM32F405: the memory map of a real board. With `-icount shift=0` an instruction
-//! takes one nanosecond of the machine's time, so a run is the same every time, timers included.
+//! Unless told otherwise the machine is `netduinoplus2`, an STM32F405: the memory map of a real board. With `-icount shift=0` an
+//! instruction takes one nanosecond of the machine's time, so a run is the same every time, timers included.
 //!
 //! **Choices.** Both streams are read to their end: QEMU hangs if one is closed early. Every run has a time limit,
 //! after which QEMU is stopped and the run is an error; an image that hangs is never waited for.
@@ -15,25 +15,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
+use crate::board::{Board, Emulator, STM32F405};
 use crate::log::Texts;
 
 /// The program that runs images.
 pub const PROGRAM: &str = "qemu-system-arm";
 
-const ARGUMENTS: &[&str] = &[
-    "-machine",
-    "netduinoplus2",
-    "-icount",
-    "shift=0",
-    "-nographic",
-    "-monitor",
-    "none",
-    "-serial",
-    "none",
-    "-semihosting-config",
-    "enable=on,target=native",
-    "-kernel",
-];
+/// What every machine is told: no screen, semihosting on this machine's files and streams.
+const ARGUMENTS: &[&str] =
+    &["-nographic", "-monitor", "none", "-semihosting-config", "enable=on,target=native", "-kernel"];
 
 /// How to get QEMU, for every system on which we know.
 pub const HOW_TO_GET: &str = "\
@@ -81,62 +71,99 @@ pub fn version() -> Result<String> {
     Ok(text.lines().next().unwrap_or_default().into())
 }
 
-/// Runs an image to its end, at most this long. Each line goes to `line` as it comes.
+/// Runs an image on the usual board to its end, at most this long. Each line goes to `line` as it comes.
 pub fn run(elf: &Path, limit: Duration, line: &mut dyn FnMut(&str)) -> Result<Run> {
-    let texts = Texts::of(elf)?;
-    let mut decoder = texts.decoder();
-    let mut child = Command::new(PROGRAM)
-        .args(ARGUMENTS)
-        .arg(elf)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(explain)?;
+    Session { limit, ..Session::default() }.run(elf, line)
+}
 
-    let (sender, receiver) = mpsc::channel();
-    let stdout = child.stdout.take().context("QEMU has no standard output")?;
-    let stderr = child.stderr.take().context("QEMU has no standard error")?;
-    let readers = [
-        thread::spawn({
-            let sender = sender.clone();
-            move || forward(stdout, &sender, Said::Output)
-        }),
-        thread::spawn(move || forward(stderr, &sender, Said::Error)),
-    ];
+/// How an image is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'a> {
+    /// On which board.
+    pub board: Board,
+    /// The folder of the files that the image opens by semihosting; the current one if none is given.
+    pub folder: Option<&'a Path>,
+    /// The file that gets what the first serial port sends; lost if none is given.
+    pub uart: Option<&'a Path>,
+    /// How long it may take.
+    pub limit: Duration,
+}
 
-    let mut run = Run::default();
-    let mut errors = Vec::new();
-    let mut failure = None;
-    let mut keep = |text: &str| {
-        line(text);
-        run.lines.push(text.into());
-    };
-    let end = Instant::now() + limit;
-    loop {
-        match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(Said::Output(bytes)) => {
-                // After a bad frame the rest is still read, so that QEMU can end by itself.
-                if failure.is_none() {
-                    failure = decoder.receive(&bytes, &mut keep).err();
+impl Default for Session<'_> {
+    fn default() -> Self {
+        Self { board: STM32F405, folder: None, uart: None, limit: Duration::from_secs(300) }
+    }
+}
+
+impl Session<'_> {
+    fn command(&self, elf: &Path) -> Result<Command> {
+        let name = self.board.name;
+        let Emulator { program, arguments } = self.board.emulator.with_context(|| format!("QEMU has no {name}"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).arg("-serial");
+        command.arg(self.uart.map_or_else(|| "none".into(), |file| format!("file:{}", file.display())));
+        command.args(ARGUMENTS).arg(std::path::absolute(elf)?);
+        command.current_dir(self.folder.unwrap_or(Path::new(".")));
+        Ok(command)
+    }
+
+    /// Runs an image to its end. Each line goes to `line` as it comes.
+    pub fn run(&self, elf: &Path, line: &mut dyn FnMut(&str)) -> Result<Run> {
+        let limit = self.limit;
+        let texts = Texts::of(elf)?;
+        let mut decoder = texts.decoder();
+        let mut child = self
+            .command(elf)?
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(explain)?;
+
+        let (sender, receiver) = mpsc::channel();
+        let stdout = child.stdout.take().context("QEMU has no standard output")?;
+        let stderr = child.stderr.take().context("QEMU has no standard error")?;
+        let readers = [
+            thread::spawn({
+                let sender = sender.clone();
+                move || forward(stdout, &sender, Said::Output)
+            }),
+            thread::spawn(move || forward(stderr, &sender, Said::Error)),
+        ];
+
+        let mut run = Run::default();
+        let mut errors = Vec::new();
+        let mut failure = None;
+        let mut keep = |text: &str| {
+            line(text);
+            run.lines.push(text.into());
+        };
+        let end = Instant::now() + limit;
+        loop {
+            match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Said::Output(bytes)) => {
+                    // After a bad frame the rest is still read, so that QEMU can end by itself.
+                    if failure.is_none() {
+                        failure = decoder.receive(&bytes, &mut keep).err();
+                    }
+                }
+                Ok(Said::Error(bytes)) => errors.extend(bytes),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    child.kill()?;
+                    child.wait()?;
+                    bail!("the image did not end within {} s, so QEMU was stopped", limit.as_secs());
                 }
             }
-            Ok(Said::Error(bytes)) => errors.extend(bytes),
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                child.kill()?;
-                child.wait()?;
-                bail!("the image did not end within {} s, so QEMU was stopped", limit.as_secs());
-            }
         }
+        decoder.finish(&mut keep);
+        for reader in readers {
+            reader.join().map_err(|_| anyhow!("a reader of QEMU's output panicked"))?;
+        }
+        run.code = child.wait()?.code();
+        run.errors = String::from_utf8_lossy(&errors).into();
+        failure.map_or(Ok(run), Err)
     }
-    decoder.finish(&mut keep);
-    for reader in readers {
-        reader.join().map_err(|_| anyhow!("a reader of QEMU's output panicked"))?;
-    }
-    run.code = child.wait()?.code();
-    run.errors = String::from_utf8_lossy(&errors).into();
-    failure.map_or(Ok(run), Err)
 }
 
 enum Said {
