@@ -4,6 +4,7 @@
 //! exactly what the chip runs:
 //!
 //! - [`antenna`]: the physics of an antenna matching network, and the tuner for it;
+//! - [`objective`]: what is tuned, as a trait, and the loop around it;
 //! - [`relays`]: the reference problem, 24 relays, on which budgets of memory and time are stated;
 //! - [`parity`]: fixed runs printed bit by bit, to show that the chip and the PC agree.
 //!
@@ -17,5 +18,6 @@ extern crate std;
 pub mod antenna;
 #[cfg(all(target_os = "none", feature = "semihosting-exit"))]
 pub mod device;
+pub mod objective;
 pub mod parity;
 pub mod relays;

@@ -1,0 +1,272 @@
+//! What is tuned: something that takes a combination, and can then be measured.
+//!
+//! [`Objective`] is what you write for your hardware; [`step`] and [`tune`] are the loop around it, for whoever does not
+//! want to write that too.
+//!
+//! ```text
+//! tuner ── ask ──► apply ──► measure ──► tell, or tell_failed ──► tuner
+//! ```
+//!
+//! **Choices.** Applying and measuring are apart, because the best combination is applied in the end without being
+//! measured, and because some loops settle between the two. Whatever goes wrong with the hardware is an outcome, not the end of the run: an
+//! error, and a value that is not a finite number, are told as failed, so the combination is never asked again. The error
+//! itself is in the [`Step`], for a caller who knows better. The log is written between measuring and telling, so
+//! [`Objective::outcome`] gives the event for a [`Record`](trimtab::Record).
+//!
+//! **Cost.** None: two calls of yours and two of the tuner.
+
+use trimtab::{AskError, Combination, Error, Event, Observation, Proposal, Tuner};
+
+mod switches;
+
+pub use switches::{SwitchError, Switches};
+
+/// Hardware that can be set and measured.
+///
+/// ```
+/// use trimtab::{Combination, Config, Knob, Space};
+/// use trimtab_firmware::objective::{Objective, tune};
+///
+/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type MyTuner = trimtab::tuner!(KNOBS, observations: 24, rows: 32);
+///
+/// /// An amplifier with four inputs and eight gains; input 0 is not connected.
+/// struct Amplifier {
+///     input: u8,
+///     gain: u8,
+/// }
+///
+/// impl Objective<2> for Amplifier {
+///     type Error = &'static str;
+///     fn apply(&mut self, c: &Combination<2>) -> Result<(), Self::Error> {
+///         (self.input, self.gain) = (c.level(0), c.level(1));
+///         Ok(())
+///     }
+///     fn measure(&mut self) -> Result<f32, Self::Error> {
+///         match self.input {
+///             0 => Err("no signal"),
+///             input => Ok(f32::from(self.gain.abs_diff(5)) + f32::from(input)),
+///         }
+///     }
+/// }
+///
+/// let (mut tuner, mut amplifier) = (MyTuner::new(), Amplifier { input: 0, gain: 0 });
+/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let best = tune(&mut tuner, &mut amplifier, 24)?;
+/// assert_eq!(best.map(|best| best.value), Some(1.0));
+/// assert_eq!((amplifier.input, amplifier.gain), (1, 5)); // it is left at the best
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+pub trait Objective<const K: usize> {
+    /// What can go wrong with the hardware.
+    type Error;
+
+    /// Sets the hardware up as the combination says.
+    fn apply(&mut self, c: &Combination<K>) -> Result<(), Self::Error>;
+
+    /// Measures what was applied last: the value that is tuned, a cost unless the configuration's goal says otherwise.
+    fn measure(&mut self) -> Result<f32, Self::Error>;
+
+    /// Applies, then measures.
+    fn evaluate(&mut self, c: &Combination<K>) -> Result<f32, Self::Error> {
+        self.apply(c)?;
+        self.measure()
+    }
+
+    /// Applies, then measures; what came of it, as a log has it.
+    fn outcome(&mut self, c: &Combination<K>) -> Event {
+        event(&self.evaluate(c))
+    }
+}
+
+/// An objective that somebody else owns.
+impl<const K: usize, O: Objective<K> + ?Sized> Objective<K> for &mut O {
+    type Error = O::Error;
+
+    fn apply(&mut self, c: &Combination<K>) -> Result<(), Self::Error> {
+        (**self).apply(c)
+    }
+
+    fn measure(&mut self) -> Result<f32, Self::Error> {
+        (**self).measure()
+    }
+}
+
+/// One measurement: what was proposed, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step<const K: usize, E> {
+    /// What the tuner asked for, and what it expected.
+    pub proposal: Proposal<K>,
+    /// What was measured, or what went wrong.
+    pub outcome: Result<f32, E>,
+}
+
+impl<const K: usize, E> Step<K, E> {
+    /// What was told.
+    pub fn event(&self) -> Event {
+        event(&self.outcome)
+    }
+}
+
+/// One turn of the loop: ask, apply, measure, tell. An error of the tuner is an error; one of the hardware is in the step.
+pub fn step<
+    O: Objective<K>,
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+>(
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    objective: &mut O,
+) -> Result<Step<K, O::Error>, Error> {
+    let proposal = tuner.ask()?;
+    let step = Step { proposal, outcome: objective.evaluate(&proposal.combination) };
+    match step.event() {
+        Event::Told(value) => tuner.tell(&proposal.combination, value)?,
+        _ => tuner.tell_failed(&proposal.combination)?,
+    }
+    Ok(step)
+}
+
+/// Tunes with so many measurements, fewer if all there is was measured, and leaves the hardware at the best that was observed.
+/// None if nothing could be measured, or if the best could not be applied again.
+pub fn tune<
+    O: Objective<K>,
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+>(
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    objective: &mut O,
+    measurements: usize,
+) -> Result<Option<Observation<K>>, Error> {
+    for _ in 0..measurements {
+        match step(tuner, objective) {
+            Ok(_) => {}
+            Err(Error::Ask(AskError::Exhausted)) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(tuner.best_observed().filter(|best| objective.apply(&best.combination).is_ok()))
+}
+
+/// An error and a value that is no number are failures.
+fn event<E>(outcome: &Result<f32, E>) -> Event {
+    match outcome {
+        Ok(value) if value.is_finite() => Event::Told(*value),
+        _ => Event::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use trimtab::{Config, Knob, Level, Record, Space, TellError};
+
+    use super::*;
+
+    const KNOBS: [Knob; 2] = [Knob::nominal(3), Knob::ranked(4)];
+    type Small = trimtab::tuner!(KNOBS, observations: 12, rows: 16);
+
+    fn tuner() -> Small {
+        let mut tuner = Small::new();
+        tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 7).unwrap();
+        tuner
+    }
+
+    /// Cannot be applied at level 0 of the first knob, and measures no number at level 3 of the second.
+    #[derive(Default)]
+    struct Bench {
+        applied: Vec<[Level; 2]>,
+        measured: usize,
+    }
+
+    impl Objective<2> for Bench {
+        type Error = &'static str;
+
+        fn apply(&mut self, c: &Combination<2>) -> Result<(), Self::Error> {
+            if c.level(0) == 0 {
+                return Err("stuck");
+            }
+            self.applied.push([c.level(0), c.level(1)]);
+            Ok(())
+        }
+
+        fn measure(&mut self) -> Result<f32, Self::Error> {
+            self.measured += 1;
+            let [a, b] = *self.applied.last().ok_or("nothing applied")?;
+            Ok(if b == 3 { f32::NAN } else { f32::from(a) * 10.0 - f32::from(b) })
+        }
+    }
+
+    #[test]
+    fn a_run_to_the_end_measures_each_once_and_is_left_at_the_best() {
+        let (mut tuner, mut bench) = (tuner(), Bench::default());
+        let best = tune(&mut tuner, &mut bench, 100).unwrap().unwrap();
+        // Of 12 combinations 4 cannot be applied and 2 of the other 8 give no number; 10·1 − 2 is the least of the rest.
+        assert_eq!((best.value, best.combination.levels()), (8.0, &[1, 2][..]));
+        assert_eq!((tuner.len(), tuner.failures(), bench.measured), (12, 6, 8));
+        assert_eq!((bench.applied.len(), bench.applied.last()), (9, Some(&[1, 2])));
+    }
+
+    #[test]
+    fn a_step_says_what_went_wrong_and_tells_it() {
+        let (mut tuner, mut bench) = (tuner(), Bench::default());
+        for t in 1..=12 {
+            let step = step(&mut tuner, &mut bench).unwrap();
+            let c = step.proposal.combination;
+            match (c.level(0), c.level(1)) {
+                (0, _) => assert_eq!((step.outcome, step.event()), (Err("stuck"), Event::Failed)),
+                (_, 3) => assert!(step.outcome.unwrap().is_nan() && step.event() == Event::Failed),
+                (a, b) => assert_eq!(step.event(), Event::Told(f32::from(a) * 10.0 - f32::from(b))),
+            }
+            assert_eq!((tuner.len(), tuner.pending().len()), (t, 0));
+        }
+        assert_eq!(step(&mut tuner, &mut bench), Err(Error::Ask(AskError::Exhausted)));
+    }
+
+    #[test]
+    fn a_log_of_outcomes_rebuilds_the_run() {
+        let (mut first, mut second, mut bench) = (tuner(), tuner(), Bench::default());
+        for _ in 0..10 {
+            let c = first.ask().unwrap().combination;
+            let record = Record::new(&c, bench.outcome(&c));
+            first.replay(&record).unwrap();
+            assert_eq!(step(&mut second, &mut &mut bench).unwrap().event(), record.event);
+        }
+        assert_eq!(first.ask(), second.ask());
+    }
+
+    #[test]
+    fn an_error_of_the_tuner_ends_the_run() {
+        let mut fresh = Small::new();
+        let uninitialised = tune(&mut fresh, &mut Bench::default(), 5);
+        assert_eq!(uninitialised, Err(Error::Ask(AskError::Uninitialised)));
+        let mut short = <trimtab::tuner!(KNOBS, observations: 3, rows: 16)>::new();
+        short.init(Space::new(&KNOBS).unwrap(), Config::default(), 7).unwrap();
+        assert_eq!(tune(&mut short, &mut Bench::default(), 5), Err(Error::Tell(TellError::Full)));
+    }
+
+    #[test]
+    fn what_always_fails_has_no_best() {
+        struct Broken;
+        impl Objective<2> for Broken {
+            type Error = ();
+            fn apply(&mut self, _: &Combination<2>) -> Result<(), ()> {
+                Err(())
+            }
+            fn measure(&mut self) -> Result<f32, ()> {
+                Ok(0.0)
+            }
+        }
+        let mut tuner = tuner();
+        assert_eq!(tune(&mut tuner, &mut Broken, 5), Ok(None));
+        assert_eq!((tuner.len(), tuner.failures()), (5, 5));
+    }
+}
