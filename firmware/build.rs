@@ -3,9 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// Features without which there is no image: none of the bins builds.
+const IMAGE: [&str; 3] = ["semihosting-exit", "panic-free", "log"];
+
 fn main() {
     for input in ["build.rs", "boards", "../memory.x"] {
         println!("cargo::rerun-if-changed={input}");
+    }
+    println!("cargo::rustc-check-cfg=cfg(has_smlad)");
+    // Stable Rust does not say whether a target has the DSP instructions; thumbv7em always does.
+    if env::var("TARGET").is_ok_and(|target| target.starts_with("thumbv7em-")) {
+        println!("cargo::rustc-cfg=has_smlad");
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("none") {
         return;
@@ -16,6 +24,17 @@ fn main() {
 }
 
 fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
+    // Who takes the library alone lays out his own image.
+    if !IMAGE.into_iter().any(is_on) {
+        return Ok(());
+    }
+    match [is_on("semihosting"), is_on("rtt")] {
+        [true, true] => return Err("a log goes one way: --features semihosting, or --features rtt".into()),
+        [false, false] if is_on("log") => {
+            return Err("where does the log go? --features semihosting for QEMU, --features rtt for a board".into());
+        }
+        _ => {}
+    }
     let layout = board()?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::copy(layout, out.join("board.x"))?;
@@ -23,7 +42,7 @@ fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
     // Without --nmagic, sections are aligned to pages that a chip does not have.
     println!("cargo::rustc-link-arg=--nmagic");
     println!("cargo::rustc-link-arg=-Tlink.x");
-    if is_on("semihosting") {
+    if is_on("log") {
         println!("cargo::rustc-link-arg=-Tdefmt.x");
     }
     Ok(())

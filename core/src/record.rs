@@ -93,6 +93,18 @@ impl<const K: usize> Record<K> {
         Self { event, levels: Vec::from_slice(c.levels()).unwrap_or_default() }
     }
 
+    /// The levels, of whatever space they are.
+    ///
+    /// ```
+    /// use trimtab::{Event, Knob, Record, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(Record::new(&space.combination(&[3, 5])?, Event::Failed).levels(), [3, 5]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
     /// The combination, if it is one of the space.
     ///
     /// ```

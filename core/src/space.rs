@@ -163,6 +163,19 @@ impl<const K: usize> Space<K> {
         self
     }
 
+    /// Whether a predicate rules combinations out.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert!(!space.is_restricted());
+    /// assert!(space.with_feasible(&|c| c.level(1) < 6).is_restricted());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_restricted(&self) -> bool {
+        self.feasible.is_some()
+    }
+
     /// The knobs, in the order in which they were given.
     ///
     /// ```

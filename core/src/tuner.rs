@@ -194,6 +194,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         &self.config
     }
 
+    /// The seed.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// tuner.init(Space::new(&KNOBS)?, Config::default(), 7)?;
+    /// assert_eq!(tuner.seed(), 7);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How many combinations have an outcome, failures included.
     ///
     /// ```

@@ -32,8 +32,12 @@ use trimtab::{Combination, Knob, Scale, Space};
 pub use bank::{
     CAPACITANCE_PF, CAPACITORS_PF, INDUCTANCE_NH, INDUCTORS_NH, LEVELS, Parts, RELAYS, STRAY_NH, STRAY_PF, Topology,
 };
+pub use scenario::{Scenario, ScenarioError, settles};
+
+use crate::persistent::Persistent;
 
 mod bank;
+mod scenario;
 
 /// Z₀, what the source wants to see, in ohm.
 pub const SOURCE_OHM: f32 = 50.0;
@@ -47,8 +51,23 @@ pub const KNOBS: [Knob; 3] = knobs(Scale::Linear);
 /// Most measurements that the tuner keeps.
 pub const OBSERVATIONS: usize = 128;
 
+/// Rows of its lookup table.
+pub const ROWS: usize = 256;
+
 /// The tuner of the demo, the same type on the host and on the chip.
-pub type AntennaTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
+pub type AntennaTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: ROWS);
+
+/// That tuner with its log in flash.
+pub type AntennaKept<'t, F> = Persistent<
+    't,
+    F,
+    { KNOBS.len() },
+    0,
+    { trimtab::encoding::graded_features(&KNOBS) },
+    OBSERVATIONS,
+    ROWS,
+    { trimtab::matrix::triangle(OBSERVATIONS) },
+>;
 
 /// The three knobs with the banks on a scale of one's choice, for comparing the two.
 pub const fn knobs(scale: Scale) -> [Knob; 3] {

@@ -1,47 +1,85 @@
 //! The glue of every image, once: how it prints, how it ends, and what happens when it goes wrong.
 //!
-//! **Choices.** An image ends with an exit code, which semihosting hands to QEMU or to a debugger: 0 if it did what
-//! it is for, 1 otherwise. A panic and a hard fault are failures, never a silent halt. Log frames (defmt) own
-//! standard output, so what a panic has to say goes to standard error. With `semihosting-exit` alone nothing
-//! is said, and no formatting is linked.
+//! | feature | log (defmt) | a panic's words | for |
+//! |---|---|---|---|
+//! | `semihosting` | standard output, as frames | standard error | QEMU |
+//! | `rtt` | RTT, as frames | the log | a board under `probe-rs run` or `cargo embed` |
+//! | `console` | none; plain lines on standard output | standard error | QEMU |
+//! | `semihosting-exit` alone | none | none | the smallest image |
 //!
-//! **Cost.** A semihosting call stops the chip while the other side works: nothing timed may have one inside.
+//! **Choices.** An image ends with an exit code, which semihosting hands to QEMU or to a debugger: 0 if it did what
+//! it is for, 1 otherwise. A panic and a hard fault are failures, never a silent halt. With `semihosting-exit` alone no formatting is
+//! linked. A board without a debugger stops where the image ends. What differs between processors, the way in and what a
+//! fault is, has a file for each; timer, stack and registers are a Cortex-M's.
+//!
+//! **Cost.** A semihosting call stops the chip while the other side works: nothing timed may have one inside. RTT
+//! does not stop it.
 
 use core::panic::PanicInfo;
 
-// Brings the critical section that defmt needs.
-use cortex_m as _;
-use cortex_m_rt::{ExceptionFrame, exception};
-
-#[cfg(feature = "semihosting")]
+#[cfg(target_arch = "arm")]
+mod arm;
+#[cfg(feature = "console")]
 mod console;
+#[cfg(feature = "console")]
+mod file_flash;
+#[cfg(all(feature = "console", target_arch = "arm"))]
+mod meter;
+#[cfg(target_arch = "arm")]
+mod registers;
+#[cfg(target_arch = "riscv32")]
+mod riscv;
+#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
+mod sectors;
+#[cfg(target_arch = "arm")]
 mod stack;
+#[cfg(target_arch = "arm")]
 mod timer;
+mod uart;
+#[cfg(target_arch = "arm")]
+mod watchdog;
 
-#[cfg(feature = "semihosting")]
+#[cfg(target_arch = "arm")]
+pub use arm::entry;
+#[cfg(feature = "console")]
 pub use console::Console;
+#[cfg(feature = "rtt")]
+use defmt_rtt as _;
 #[cfg(feature = "semihosting")]
 use defmt_semihosting as _;
-pub use stack::most_stack;
+#[cfg(feature = "console")]
+pub use file_flash::FileFlash;
+#[cfg(all(feature = "console", target_arch = "arm"))]
+pub use meter::Meter;
+#[cfg(target_arch = "arm")]
+pub use registers::{FIELDS, Memory};
+#[cfg(target_arch = "riscv32")]
+pub use riscv::entry;
+#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
+pub use sectors::{OwnFlash, sectors};
+#[cfg(target_arch = "arm")]
+pub use stack::{most_stack, repaint};
+#[cfg(target_arch = "arm")]
 pub use timer::Timer;
+pub use uart::Uart;
+#[cfg(all(target_arch = "arm", any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446")))]
+pub use watchdog::IndependentWatchdog;
+#[cfg(target_arch = "arm")]
+pub use watchdog::TickWatchdog;
 
 /// Ends the image: exit code 0 if it did what it is for, 1 otherwise.
 pub fn exit(success: bool) -> ! {
+    // What is still in the buffer is read before the debugger lets go.
+    #[cfg(feature = "rtt")]
+    defmt::flush();
     semihosting::process::exit(i32::from(!success))
 }
 
 #[panic_handler]
 fn panic(_info: &PanicInfo<'_>) -> ! {
-    #[cfg(feature = "semihosting")]
+    #[cfg(feature = "console")]
     semihosting::eprintln!("{_info}");
-    exit(false)
-}
-
-/// A bus error, an undefined instruction, an access to memory that is not there.
-// Unsafe by cortex-m-rt's rule: no handler of a fault may rely on the state of what it interrupted. This one does not.
-#[exception]
-unsafe fn HardFault(_frame: &ExceptionFrame) -> ! {
-    #[cfg(feature = "semihosting")]
-    semihosting::eprintln!("hard fault at {:#010x}, called from {:#010x}", _frame.pc(), _frame.lr());
+    #[cfg(feature = "rtt")]
+    defmt::error!("{}", defmt::Display2Format(_info));
     exit(false)
 }

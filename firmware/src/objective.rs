@@ -1,17 +1,17 @@
 //! What is tuned: something that takes a combination, and can then be measured.
 //!
-//! [`Objective`] is what you write for your hardware; [`step`] and [`tune`] are the loop around it, for whoever does not
-//! want to write that too.
+//! [`Objective`] is what you write for your hardware; [`step`] and [`tune`] are the loop around it, for whoever does
+//! not want to write that too.
 //!
 //! ```text
 //! tuner ── ask ──► apply ──► measure ──► tell, or tell_failed ──► tuner
 //! ```
 //!
 //! **Choices.** Applying and measuring are apart, because the best combination is applied in the end without being
-//! measured, and because some loops settle between the two. Whatever goes wrong with the hardware is an outcome, not the end of the run: an
-//! error, and a value that is not a finite number, are told as failed, so the combination is never asked again. The error
-//! itself is in the [`Step`], for a caller who knows better. The log is written between measuring and telling, so
-//! [`Objective::outcome`] gives the event for a [`Record`](trimtab::Record).
+//! measured, and because some loops settle between the two. Whatever goes wrong with the hardware is an outcome, not
+//! the end of the run: an error, and a value that is not a finite number, are told as failed, so the combination is
+//! never asked again. The error itself is in the [`Step`], for a caller who knows better. The log is written between
+//! measuring and telling, so [`Objective::outcome`] gives the event for a [`Record`](trimtab::Record).
 //!
 //! **Cost.** None: two calls of yours and two of the tuner.
 
@@ -108,7 +108,8 @@ impl<const K: usize, E> Step<K, E> {
     }
 }
 
-/// One turn of the loop: ask, apply, measure, tell. An error of the tuner is an error; one of the hardware is in the step.
+/// One turn of the loop: ask, apply, measure, tell. An error of the tuner is an error; one of the hardware is in the
+/// step.
 pub fn step<
     O: Objective<K>,
     const K: usize,
@@ -130,8 +131,8 @@ pub fn step<
     Ok(step)
 }
 
-/// Tunes with so many measurements, fewer if all there is was measured, and leaves the hardware at the best that was observed.
-/// None if nothing could be measured, or if the best could not be applied again.
+/// Tunes with so many measurements, fewer if all there is was measured, and leaves the hardware at the best that was
+/// observed. None if nothing could be measured, or if the best could not be applied again.
 pub fn tune<
     O: Objective<K>,
     const K: usize,
@@ -209,7 +210,8 @@ mod tests {
     fn a_run_to_the_end_measures_each_once_and_is_left_at_the_best() {
         let (mut tuner, mut bench) = (tuner(), Bench::default());
         let best = tune(&mut tuner, &mut bench, 100).unwrap().unwrap();
-        // Of 12 combinations 4 cannot be applied and 2 of the other 8 give no number; 10·1 − 2 is the least of the rest.
+        // Of 12 combinations 4 cannot be applied and 2 of the other 8 give no number; 10·1 − 2 is the least of the
+        // rest.
         assert_eq!((best.value, best.combination.levels()), (8.0, &[1, 2][..]));
         assert_eq!((tuner.len(), tuner.failures(), bench.measured), (12, 6, 8));
         assert_eq!((bench.applied.len(), bench.applied.last()), (9, Some(&[1, 2])));

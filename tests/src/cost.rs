@@ -1,24 +1,29 @@
-//! What a step costs on the chip: instructions of `ask` and `tell`, bytes of RAM and flash.
+//! What a tuner costs on the chip: instructions of `ask` and `tell` over whole runs, bytes of RAM, stack and flash.
 //!
-//! The bin `cost` counts on the chip and prints lines of words; this module reads them, adds the sizes of the images
-//! and shows it all as a table. `cargo xtask cost` prints what `tests/budget.rs` checks.
+//! The bins `cost_…` count on the chip and print lines of words; this module reads them, adds the sizes of the images
+//! and shows it all as tables. `cargo xtask cost` prints what `tests/budget.rs` checks.
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `state CASE K T L D BYTES` | sizes by their letters, and what the tuner takes |
-//! | `step CASE T TELL ASK` | instructions of the tell that brings observation T, and of the ask after it |
-//! | `stack BYTES` | most stack used by all of it |
+//! | `state CASE K T L D BYTES CACHE` | sizes by their letters, D = 0 without projection; bytes of the tuner and of its cache |
+//! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
+//! | `stack CASE MODE BYTES` | most stack of all these calls |
+//!
+//! **Choices.** All of this is counted on an STM32F405 but for 128 observations: their caches do not fit its 128 KB, so that image
+//! runs on a machine with more memory, whose counter is right to 40 instructions. Flash is that of `minimal`, which neither prints nor logs, at
+//! three levels of optimization; everything else is as it is flashed, at "s".
 
-use std::fmt;
+mod budget;
+mod tables;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::board::{MPS2_AN386, STM32F405};
 use crate::image::{Image, Profile, Sizes};
-use crate::qemu;
-
-/// Which steps the table shows.
-pub const SHOWN: [usize; 5] = [1, 8, 16, 32, 64];
+use crate::qemu::Session;
+pub use budget::{Budget, LEVELS, TARGETS};
 
 /// Over how many steps the tells are summed up. A tell that fits the model anew is far dearer than one that
 /// does not, and by the default schedule there are both among this many, but for a young model.
@@ -26,6 +31,9 @@ pub const WINDOW: usize = 8;
 
 /// Far more than a run takes on a slow machine; it only ends a run that hangs.
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// The image that needs a machine with more memory than the chip has.
+const LARGE: &str = "cost_128";
 
 /// Instructions of one step: tell, then ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +44,75 @@ pub struct Step {
     pub ask: u64,
     /// Instructions of the tell.
     pub tell: u64,
+    /// Whether the tell brought neither other hyper-parameters nor another best.
+    pub is_steady: bool,
+}
+
+impl Step {
+    /// Instructions of both.
+    pub fn both(&self) -> u64 {
+        self.ask + self.tell
+    }
+}
+
+/// How proposals are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every row from nothing: `ask`.
+    Recomputing,
+    /// Every row from what was kept of it: `ask_with`.
+    Incremental,
+}
+
+impl Mode {
+    /// As the image calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recomputing => "recomputing",
+            Self::Incremental => "incremental",
+        }
+    }
+}
+
+/// A whole run of one tuner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How it proposed.
+    pub mode: Mode,
+    /// Every step.
+    pub steps: Vec<Step>,
+    /// Most bytes of stack below the caller's.
+    pub stack: u64,
+}
+
+impl Run {
+    /// The t-th step.
+    pub fn step(&self, t: usize) -> Option<Step> {
+        self.steps.iter().copied().find(|step| step.t == t)
+    }
+
+    /// The cheapest and the dearest tell of the last [`WINDOW`] steps up to the t-th.
+    pub fn tells(&self, t: usize) -> Option<(u64, u64)> {
+        let last = self.steps.iter().filter(|step| step.t <= t && step.t + WINDOW > t).map(|step| step.tell);
+        Some((last.clone().min()?, last.max()?))
+    }
+
+    /// The mean of something over all steps, rounded down.
+    pub fn mean(&self, of: impl Fn(&Step) -> u64) -> u64 {
+        self.steps.iter().map(of).sum::<u64>() / self.steps.len().max(1) as u64
+    }
+
+    /// The most of something over all steps.
+    pub fn worst(&self, of: impl Fn(&Step) -> u64) -> u64 {
+        self.steps.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// The median of ask and tell together over the steady steps.
+    pub fn steady(&self) -> u64 {
+        let mut steady: Vec<u64> = self.steps.iter().filter(|step| step.is_steady).map(Step::both).collect();
+        steady.sort_unstable();
+        steady.get(steady.len() / 2).copied().unwrap_or(0)
+    }
 }
 
 /// One tuner, measured.
@@ -47,80 +124,60 @@ pub struct Case {
     pub sizes: [u64; 4],
     /// Bytes of the tuner.
     pub state: u64,
-    /// Every step of the run.
-    pub steps: Vec<Step>,
+    /// Bytes of its cache.
+    pub cache: u64,
+    /// Its runs: recomputing, and incremental where the cache fits.
+    pub runs: Vec<Run>,
 }
 
 impl Case {
-    /// The t-th step.
-    pub fn step(&self, t: usize) -> Option<Step> {
-        self.steps.iter().copied().find(|step| step.t == t)
-    }
-
-    /// The step with the dearest ask.
-    pub fn dearest_ask(&self) -> Option<Step> {
-        self.steps.iter().copied().max_by_key(|step| step.ask)
-    }
-
-    /// The cheapest and the dearest tell of the last [`WINDOW`] steps up to the t-th.
-    pub fn tells(&self, t: usize) -> Option<(u64, u64)> {
-        let last = self.steps.iter().filter(|step| step.t <= t && step.t + WINDOW > t).map(|step| step.tell);
-        Some((last.clone().min()?, last.max()?))
+    /// The run of this mode, if there is one.
+    pub fn run(&self, mode: Mode) -> Option<&Run> {
+        self.runs.iter().find(|run| run.mode == mode)
     }
 }
 
 /// All that was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The tuners.
     pub cases: Vec<Case>,
-    /// Most bytes of stack.
-    pub stack: u64,
     /// The images and what they take.
     pub images: Vec<(String, Sizes)>,
+    /// Text and rodata of `minimal` at each of [`LEVELS`].
+    pub flash: Vec<u64>,
 }
 
 impl Report {
-    /// Builds the images, runs `cost` in QEMU and reads the sizes of all.
+    /// Builds the images, runs those that measure in QEMU and reads the sizes of all.
     pub fn measure() -> Result<Self> {
-        let elf = Image::find("cost")?.build(Profile::Release)?;
-        let lines = qemu::run(&elf, LIMIT, &mut |_| ())?.success()?;
-        let mut report = Self::parse(&lines)?;
+        let mut report = Self::default();
+        let minimal = Image::find("minimal")?;
+        for level in LEVELS {
+            let sizes = Sizes::of(&minimal.build_at(level)?)?;
+            report.flash.push(sizes.text + sizes.rodata);
+        }
         // `panic_free` is there for the linker: it calls everything, and nobody flashes it.
         for image in Image::all()?.iter().filter(|image| image.kind == "bin" && image.name != "panic_free") {
-            report.images.push((image.name.clone(), Sizes::of(&image.build(Profile::Release)?)?));
-        }
-        Ok(report)
-    }
-
-    fn parse(lines: &[String]) -> Result<Self> {
-        let mut report = Self { cases: Vec::new(), stack: 0, images: Vec::new() };
-        for line in lines {
-            let number = |word: &str| word.parse::<u64>().with_context(|| format!("`{word}` in `{line}`"));
-            match line.split(' ').collect::<Vec<_>>()[..] {
-                ["state", name, k, t, l, d, bytes] => {
-                    let sizes = [number(k)?, number(t)?, number(l)?, number(d)?];
-                    let state = number(bytes)?;
-                    report.cases.push(Case { name: name.into(), sizes, state, steps: Vec::new() });
-                }
-                ["step", name, t, tell, ask] => {
-                    let case = report.cases.iter_mut().find(|case| case.name == name);
-                    let case = case.with_context(|| format!("`{line}` comes before its state"))?;
-                    let (t, ask, tell) = (number(t)? as usize, number(ask)?, number(tell)?);
-                    case.steps.push(Step { t, ask, tell });
-                }
-                ["stack", bytes] => report.stack = number(bytes)?,
-                _ => bail!("the image printed a line that is not about cost: `{line}`"),
+            let elf = image.build(Profile::Release)?;
+            report.images.push((image.name.clone(), Sizes::of(&elf)?));
+            if image.name.starts_with("cost_") {
+                let board = if image.name == LARGE { MPS2_AN386 } else { STM32F405 };
+                let elf = if board == STM32F405 { elf } else { image.build_for(board, Profile::Release)? };
+                let session = Session { board, limit: LIMIT, ..Session::default() };
+                let lines = session.run(&elf, &mut |_| ())?.success()?;
+                report.cases.extend(parse(&lines).with_context(|| format!("the output of {}", image.name))?);
             }
         }
-        ensure!(!report.cases.is_empty() && report.stack > 0, "the image printed no complete measurement");
-        ensure!(report.cases.iter().all(|case| !case.steps.is_empty()), "a case has no step");
+        ensure!(!report.cases.is_empty(), "the firmware has no image `cost_…` that measures");
+        report.cases.sort_by_key(|case| case.sizes[1]);
         Ok(report)
     }
 
-    /// The tuner of this name.
-    pub fn case(&self, name: &str) -> Result<&Case> {
-        self.cases.iter().find(|case| case.name == name).with_context(|| format!("no case `{name}` was measured"))
+    /// The tuner of this name and so many observations.
+    pub fn case(&self, name: &str, observations: u64) -> Result<&Case> {
+        let found = self.cases.iter().find(|case| case.name == name && case.sizes[1] == observations);
+        found.with_context(|| format!("no case `{name}` of {observations} observations was measured"))
     }
 
     /// The sizes of the image of this name.
@@ -130,80 +187,90 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for case in &self.cases {
-            let (name, [k, t, l, d], state) = (&case.name, case.sizes, grouped(case.state));
-            writeln!(f, "### {name}: {state} bytes of state\n")?;
-            write!(f, "{k} knobs, at most {t} observations, {l} rows, ")?;
-            match d {
-                0 => writeln!(f, "no projection.\n")?,
-                d => writeln!(f, "{d} dimensions.\n")?,
+/// The cases that one image prints.
+fn parse(lines: &[String]) -> Result<Vec<Case>> {
+    let mut cases: Vec<Case> = Vec::new();
+    for line in lines {
+        let number = |word: &str| word.parse::<u64>().with_context(|| format!("`{word}` in `{line}`"));
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["state", name, k, t, l, d, state, cache] => {
+                let sizes = [number(k)?, number(t)?, number(l)?, number(d)?];
+                let (state, cache) = (number(state)?, number(cache)?);
+                cases.push(Case { name: name.into(), sizes, state, cache, runs: Vec::new() });
             }
-            writeln!(f, "| observations | ask | cheapest tell | dearest tell |\n|---:|---:|---:|---:|")?;
-            for step in SHOWN.iter().filter_map(|t| case.step(*t)) {
-                let (cheapest, dearest) = case.tells(step.t).unwrap_or_default();
-                let columns = [step.t as u64, step.ask, cheapest, dearest].map(grouped).join(" | ");
-                writeln!(f, "| {columns} |")?;
+            ["step", name, mode, t, tell, ask, kind @ ("steady" | "new")] => {
+                let (t, ask, tell) = (number(t)? as usize, number(ask)?, number(tell)?);
+                run_of(&mut cases, name, mode)?.steps.push(Step { t, ask, tell, is_steady: kind == "steady" });
             }
-            if let Some(step) = case.dearest_ask() {
-                writeln!(f, "\nThe dearest ask, at {} observations: {}.", step.t, grouped(step.ask))?;
-            }
-            writeln!(f)?;
+            ["stack", name, mode, bytes] => run_of(&mut cases, name, mode)?.stack = number(bytes)?,
+            _ => bail!("the image printed a line that is not about cost: `{line}`"),
         }
-        writeln!(f, "Tells are of the last {WINDOW} steps: the dearest fits the model anew, the cheapest does not.")?;
-        writeln!(f, "Most stack, printing included: {} bytes.\n", grouped(self.stack))?;
-        writeln!(f, "| image | vectors | text | rodata | data | bss |\n|---|---:|---:|---:|---:|---:|")?;
-        for (name, s) in &self.images {
-            let columns = [s.vectors, s.text, s.rodata, s.data, s.bss].map(grouped).join(" | ");
-            writeln!(f, "| {name} | {columns} |")?;
-        }
-        Ok(())
     }
+    let is_whole = |run: &Run| run.stack > 0 && !run.steps.is_empty();
+    let is_complete = |case: &Case| !case.runs.is_empty() && case.runs.iter().all(is_whole);
+    ensure!(!cases.is_empty() && cases.iter().all(is_complete), "the image printed no complete measurement");
+    Ok(cases)
 }
 
-/// A number with a space between its thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let first = (digits.len() + 2) % 3 + 1;
-    let (head, tail) = digits.split_at(first);
-    tail.as_bytes().chunks(3).fold(head.to_string(), |text, three| text + " " + &String::from_utf8_lossy(three))
+/// The run that a line is about; a new one if it is the first such line.
+fn run_of<'c>(cases: &'c mut [Case], name: &str, mode: &str) -> Result<&'c mut Run> {
+    let case = cases.iter_mut().find(|case| case.name == name).with_context(|| format!("`{name}` has no state"))?;
+    let mode = [Mode::Recomputing, Mode::Incremental].into_iter().find(|own| own.name() == mode);
+    let mode = mode.context("there are two modes, recomputing and incremental")?;
+    let place = case.runs.iter().position(|run| run.mode == mode).unwrap_or(case.runs.len());
+    if place == case.runs.len() {
+        case.runs.push(Run { mode, steps: Vec::new(), stack: 0 });
+    }
+    Ok(&mut case.runs[place])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(
-            [0, 7, 42, 999, 1000, 12_288, 4_540_000].map(grouped),
-            ["0", "7", "42", "999", "1 000", "12 288", "4 540 000"]
-        );
+    fn parsed(text: &str) -> Result<Vec<Case>> {
+        parse(&text.lines().map(String::from).collect::<Vec<_>>())
     }
 
     #[test]
-    fn lines_are_read_and_strange_ones_refused() {
-        let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
-        let report = Report::parse(&lines("state a 3 64 256 8 10\nstep a 1 3 2\nstep a 2 1 9\nstack 40")).unwrap();
-        let case = report.case("a").unwrap();
-        assert_eq!((case.sizes, case.state, report.stack), ([3, 64, 256, 8], 10, 40));
-        assert_eq!(case.step(1), Some(Step { t: 1, ask: 2, tell: 3 }));
-        assert_eq!(case.dearest_ask(), Some(Step { t: 2, ask: 9, tell: 1 }));
-        assert_eq!(
-            (case.tells(1), case.tells(2), case.tells(9), case.tells(0)),
-            (Some((3, 3)), Some((1, 3)), Some((1, 1)), None)
+    fn lines_are_read() {
+        let cases = parsed(
+            "state a 3 64 256 8 10 20\nstep a recomputing 1 3 2 new\nstep a recomputing 2 1 9 steady\nstack a recomputing 40\n\
+             step a incremental 1 3 1 steady\nstack a incremental 44",
         );
+        let case = &cases.unwrap()[0];
+        assert_eq!((case.sizes, case.state, case.cache), ([3, 64, 256, 8], 10, 20));
+        let [recomputing, incremental] = [Mode::Recomputing, Mode::Incremental].map(|mode| case.run(mode).unwrap());
+        assert_eq!((recomputing.stack, incremental.stack), (40, 44));
+        assert_eq!(recomputing.step(1), Some(Step { t: 1, ask: 2, tell: 3, is_steady: false }));
+        assert_eq!((recomputing.tells(1), recomputing.tells(2)), (Some((3, 3)), Some((1, 3))));
+        assert_eq!((recomputing.tells(9), recomputing.tells(0)), (Some((1, 1)), None));
+        // (3 + 2 + 1 + 9) / 2 and 1 + 9.
+        assert_eq!((recomputing.mean(Step::both), recomputing.worst(Step::both), recomputing.steady()), (7, 10, 10));
+    }
+
+    #[test]
+    fn the_median_is_of_steady_steps() {
+        let steps = [(9, true), (1, true), (50, false), (5, true), (60, false)].into_iter().enumerate();
+        let steps = steps.map(|(t, (ask, is_steady))| Step { t, ask, tell: 1, is_steady }).collect();
+        assert_eq!(Run { mode: Mode::Incremental, steps, stack: 1 }.steady(), 6);
+    }
+
+    #[test]
+    fn strange_lines_are_refused() {
         for bad in [
             "",
-            "state a 10",
-            "step a 1 2 3 0",
-            "state a x",
-            "state a 1\nstep a 1 2 3 2",
             "hello",
-            "state a 10\nstack 40",
+            "state a 10",
+            "state a x 64 256 8 10 20",
+            "step a recomputing 1 2 3 new",
+            "state a 3 64 256 8 10 20",
+            "state a 3 64 256 8 10 20\nstep a recomputing 1 2 3 new",
+            "state a 3 64 256 8 10 20\nstep a recomputing 1 2 3 odd\nstack a recomputing 4",
+            "state a 3 64 256 8 10 20\nstep a guessing 1 2 3 new\nstack a guessing 4",
+            "state a 3 64 256 8 10 20\nstack a recomputing 4",
         ] {
-            assert!(Report::parse(&lines(bad)).is_err(), "{bad}");
+            assert!(parsed(bad).is_err(), "{bad}");
         }
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use object::{Object as _, ObjectSection as _};
 use serde_json::Value;
 
-use crate::board::{Board, STM32F405};
+use crate::board::{Board, Channel, STM32F405};
 use crate::workspace;
 
 /// The usual board's target: a Cortex-M4 with its single-precision floating-point unit.
@@ -88,10 +88,17 @@ impl Image {
 
     /// The command that builds the image for a board.
     pub fn build_command_for(&self, board: Board, profile: Profile) -> Command {
+        self.build_command_over(board, board.channel(), profile)
+    }
+
+    /// The command that builds the image for a board and, if it only logs, for this way of hearing it.
+    pub fn build_command_over(&self, board: Board, channel: Channel, profile: Profile) -> Command {
         let mut command = workspace::cargo();
         command.args(["build", "--package", PACKAGE, "--target", board.target, "--profile", profile.name()]);
         command.args([&format!("--{}", self.kind), &self.name]);
-        let features = self.features.iter().map(String::as_str).chain([board.name]).collect::<Vec<_>>().join(",");
+        let logs = self.features.iter().any(|feature| feature == "log");
+        let own = self.features.iter().map(String::as_str).chain([board.name]);
+        let features = own.chain(logs.then_some(channel.name())).collect::<Vec<_>>().join(",");
         command.args(["--no-default-features", "--features", &features]);
         command
     }
@@ -103,14 +110,27 @@ impl Image {
 
     /// Builds the image for a board and says where it is. Images of all boards of a target end in the same file.
     pub fn build_for(&self, board: Board, profile: Profile) -> Result<PathBuf> {
-        let mut command = self.build_command_for(board, profile);
+        self.build_over(board, board.channel(), profile)
+    }
+
+    /// Builds the image for a board and, if it only logs, for this way of hearing it.
+    pub fn build_over(&self, board: Board, channel: Channel, profile: Profile) -> Result<PathBuf> {
+        self.built_by(self.build_command_over(board, channel, profile))
+            .with_context(|| format!("no {} for {}", self.name, board.name))
+    }
+
+    /// Builds the image for the usual board as flashed, but at this level of optimization, as cargo's configuration writes it.
+    pub fn build_at(&self, level: &str) -> Result<PathBuf> {
+        let mut command = self.build_command(Profile::Release);
+        command.args(["--config", &format!("profile.{}.opt-level={level}", Profile::Release.name())]);
+        self.built_by(command).with_context(|| format!("no {} at opt-level {level}", self.name))
+    }
+
+    fn built_by(&self, mut command: Command) -> Result<PathBuf> {
         command.args(["--message-format", "json-render-diagnostics"]);
         let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-        let (name, board) = (&self.name, board.name);
-        ensure!(
-            output.status.success(),
-            "building {name} for {board} failed; if the target is missing: cargo xtask setup"
-        );
+        let name = &self.name;
+        ensure!(output.status.success(), "building {name} failed; if the target is missing: cargo xtask setup");
         let messages = String::from_utf8(output.stdout)?;
         let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut paths = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
@@ -121,7 +141,7 @@ impl Image {
 /// The bins, one a line, with what each does.
 pub fn list(images: &[Image]) -> String {
     let bins = images.iter().filter(|image| image.kind == "bin");
-    bins.map(|image| format!("  {:<10}{}\n", image.name, image.about)).collect()
+    bins.map(|image| format!("  {:<14}{}\n", image.name, image.about)).collect()
 }
 
 /// Bytes an image takes, section by section.

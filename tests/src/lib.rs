@@ -10,6 +10,7 @@
 //! - `qemu`: runs an image and reads all it says;
 //! - `log`: decodes what an image says, defmt frames or plain lines;
 //! - `cost`: what a step costs on the chip;
+//! - `template`: a project to start from;
 //! - `browser`: what the report is tested in.
 //!
 //! All but the first need the feature `qemu`.
@@ -29,6 +30,8 @@ pub mod image;
 pub mod log;
 #[cfg(feature = "qemu")]
 pub mod qemu;
+#[cfg(feature = "qemu")]
+pub mod template;
 #[cfg(feature = "qemu")]
 pub mod workspace;
 

@@ -83,15 +83,17 @@ pub struct Session<'a> {
     pub board: Board,
     /// The folder of the files that the image opens by semihosting; the current one if none is given.
     pub folder: Option<&'a Path>,
-    /// The file that gets what the first serial port sends; lost if none is given.
+    /// The file that gets what the first serial port sends; lost if neither it nor a port is given.
     pub uart: Option<&'a Path>,
+    /// The TCP port of this machine on which somebody listens for what the first serial port sends, in place of a file.
+    pub uart_port: Option<u16>,
     /// How long it may take.
     pub limit: Duration,
 }
 
 impl Default for Session<'_> {
     fn default() -> Self {
-        Self { board: STM32F405, folder: None, uart: None, limit: Duration::from_secs(300) }
+        Self { board: STM32F405, folder: None, uart: None, uart_port: None, limit: Duration::from_secs(300) }
     }
 }
 
@@ -101,7 +103,11 @@ impl Session<'_> {
         let Emulator { program, arguments } = self.board.emulator.with_context(|| format!("QEMU has no {name}"))?;
         let mut command = Command::new(program);
         command.args(arguments).arg("-serial");
-        command.arg(self.uart.map_or_else(|| "none".into(), |file| format!("file:{}", file.display())));
+        command.arg(match (self.uart_port, self.uart) {
+            (Some(port), _) => format!("tcp:127.0.0.1:{port}"),
+            (None, Some(file)) => format!("file:{}", file.display()),
+            (None, None) => "none".into(),
+        });
         command.args(ARGUMENTS).arg(std::path::absolute(elf)?);
         command.current_dir(self.folder.unwrap_or(Path::new(".")));
         Ok(command)

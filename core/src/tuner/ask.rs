@@ -6,7 +6,7 @@
 //!
 //! **Cost.** At most L candidates of O(t²).
 
-use super::{MOST_PENDING, Purpose, Tuner};
+use super::{MOST_PENDING, Purpose, Tuner, limited};
 use crate::acquisition::Rule;
 use crate::cache::{Cache, Row};
 use crate::error::AskError;
@@ -186,7 +186,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Does something while the model pretends to know what is awaited.
     pub(super) fn fantasising<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
-        self.model.fantasise(&self.space, &self.config, &self.pending);
+        // As far as the limit goes, so that a larger tuner with the same limit proposes the same.
+        let room = limited(self.config.observations, T).saturating_sub(self.len());
+        let pending = self.pending.get(..room).unwrap_or(&self.pending);
+        self.model.fantasise(&self.space, &self.config, pending);
         let done = work(self);
         self.model.forget_fantasies(&self.config);
         done

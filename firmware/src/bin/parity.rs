@@ -2,9 +2,8 @@
 #![no_std]
 #![no_main]
 
-use cortex_m_rt::entry;
 use static_cell::ConstStaticCell;
-use trimtab_firmware::device::{self, Console};
+use trimtab_firmware::device::{self, Console, entry};
 use trimtab_firmware::parity::{self, Tuners};
 
 static TUNERS: ConstStaticCell<Tuners> = ConstStaticCell::new(Tuners::new());

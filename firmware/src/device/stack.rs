@@ -5,12 +5,17 @@
 
 use core::ptr;
 
+use cortex_m::register::msp;
+
 unsafe extern "C" {
     /// Where the stack starts: one past the last word of RAM. A linker symbol: only its address means something.
     static _stack_start: u32;
     /// Where the statics end.
-    static _stack_end: u32;
+    static mut _stack_end: u32;
 }
+
+/// How far below the stack in use painting stops: more than the frames of what paints.
+const MARGIN: usize = 256;
 
 /// Most bytes of stack in use at any time since reset.
 pub fn most_stack() -> usize {
@@ -20,4 +25,17 @@ pub fn most_stack() -> usize {
     // volatile because the upper part is the stack in use.
     let clean = (0..words).take_while(|i| unsafe { ptr::read_volatile(low.add(*i)) } == cortex_m_rt::STACK_PAINT_VALUE);
     (words - clean.count()) * size_of::<u32>()
+}
+
+/// Paints the free part of the stack anew and says how many bytes are in use: [`most_stack`] less these is then what was
+/// needed since.
+#[inline(never)]
+pub fn repaint() -> usize {
+    let (low, high) = (&raw mut _stack_end, &raw const _stack_start);
+    let used = high as usize - msp::read() as usize;
+    let free = (high as usize - low as usize).saturating_sub(used + MARGIN) / size_of::<u32>();
+    // SAFETY: these words lie above the statics and at least `MARGIN` bytes below the stack pointer, so nothing lives in them: the image
+    // has one thread and no interrupt.
+    (0..free).for_each(|i| unsafe { ptr::write_volatile(low.add(i), cortex_m_rt::STACK_PAINT_VALUE) });
+    used
 }

@@ -1,44 +1,109 @@
-//! Counts instructions with timer 2 of the STM32F405, as QEMU emulates it.
+//! Counts what a piece of work takes: cycles on a chip, instructions in QEMU.
 //!
-//! QEMU's timer ticks once a nanosecond of its virtual time, and with `-icount shift=0` an instruction takes exactly
-//! one nanosecond: one tick an instruction, the same in every run. **These are instructions, not cycles**: on
-//! silicon a division or a branch takes several, and the timer runs at the bus clock.
+//! A Cortex-M3 and larger has a cycle counter (DWT). QEMU has none that counts; there a timer of the machine stands in,
+//! which ticks by QEMU's virtual time, and with `-icount shift=0` an instruction takes exactly one nanosecond of that.
+//! **Then these are instructions, not cycles**: on silicon a division or a branch takes several. [`Timer::unit`] says
+//! which.
 //!
 //! | register | address | what for |
 //! |---|---|---|
-//! | RCC_APB1ENR | 0x4002_3840 | bit 0 gives the timer a clock |
+//! | DEMCR | 0xE000_EDFC | bit 24 gives the cycle counter its power |
+//! | DWT_CTRL | 0xE000_1000 | bit 0 starts it |
+//! | DWT_CYCCNT | 0xE000_1004 | the count, 32 bits |
+//! | RCC_APB1ENR | 0x4002_3840 | bit 0 gives timer 2 of the STM32F405 a clock |
 //! | TIM2_CR1 | 0x4000_0000 | bit 0 starts it |
 //! | TIM2_EGR | 0x4000_0014 | bit 0 takes the prescaler and the end over at once |
-//! | TIM2_CNT | 0x4000_0024 | the count, 32 bits |
+//! | TIM2_CNT | 0x4000_0024 | the count, 32 bits; QEMU ticks it once a nanosecond |
 //! | TIM2_PSC | 0x4000_0028 | prescaler: 0 divides by one |
 //! | TIM2_ARR | 0x4000_002C | where it starts over: the last u32 |
+//! | FPGAIO_COUNTER | 0x4002_8018 | on an MPS2, counts by itself at 25 MHz, every 40 nanoseconds |
 //!
-//! (STM32F405 reference manual RM0090, sections 7.3.13 and 18.4.)
+//! (ARMv7-M manual DDI 0403, C1.6.5 and C1.8; STM32F405 manual RM0090, sections 7.3.13 and 18.4; Arm application note
+//! AN386, FPGA system control.)
 //!
-//! **Choices.** Six registers do not need a peripheral-access crate; the addresses are here and nowhere else.
-//! The core's own cycle counter (DWT) does not count in QEMU.
+//! **Choices.** Which counter it is, is found out at the start and not by a feature, so that the image that was tried
+//! in QEMU is the one that is flashed. Ten registers do not need a peripheral-access crate; the addresses are here and
+//! nowhere else.
 
 use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::{Ordering, compiler_fence};
 
-const RCC_APB1ENR: *mut u32 = ptr::without_provenance_mut(0x4002_3840);
-const TIM2_CR1: *mut u32 = ptr::without_provenance_mut(0x4000_0000);
-const TIM2_EGR: *mut u32 = ptr::without_provenance_mut(0x4000_0014);
-const TIM2_CNT: *mut u32 = ptr::without_provenance_mut(0x4000_0024);
-const TIM2_PSC: *mut u32 = ptr::without_provenance_mut(0x4000_0028);
-const TIM2_ARR: *mut u32 = ptr::without_provenance_mut(0x4000_002C);
+const DEMCR: *mut u32 = ptr::without_provenance_mut(0xE000_EDFC);
+const DWT_CTRL: *mut u32 = ptr::without_provenance_mut(0xE000_1000);
+const DWT_CYCCNT: *mut u32 = ptr::without_provenance_mut(0xE000_1004);
 
 /// A running timer.
 pub struct Timer {
+    counter: Counter,
     overhead: u32,
+}
+
+/// Something that counts up.
+#[derive(Clone, Copy)]
+struct Counter {
+    address: *const u32,
+    /// What one tick of it stands for.
+    scale: u32,
+    unit: &'static str,
 }
 
 impl Timer {
     /// Starts the timer and measures what reading it costs.
     pub fn start() -> Self {
+        let counter = Counter::cycles().or_else(Counter::instructions);
+        let counter = counter.expect("neither a cycle counter nor a timer that QEMU emulates on this board");
+        let mut timer = Self { counter, overhead: 0 };
+        timer.overhead = timer.count(|| ()).1;
+        timer
+    }
+
+    /// What it counts: `cycles`, or `instructions` in QEMU.
+    pub fn unit(&self) -> &'static str {
+        self.counter.unit
+    }
+
+    /// Whether this is QEMU: nothing that only changes the pace of the hardware changes a count.
+    pub fn is_emulated(&self) -> bool {
+        self.counter.address != DWT_CYCCNT
+    }
+
+    /// Does the work and counts what it takes, less what the counting takes. Right up to 2³² − 1.
+    // Never inlined: the overhead is then the same wherever it is called.
+    #[inline(never)]
+    pub fn count<R>(&self, work: impl FnOnce() -> R) -> (R, u32) {
+        let begin = self.counter.now();
+        let result = black_box(work());
+        let end = self.counter.now();
+        let ticks = end.wrapping_sub(begin);
+        (result, ticks.wrapping_mul(self.counter.scale).saturating_sub(self.overhead))
+    }
+}
+
+impl Counter {
+    /// The core's own, if it counts.
+    fn cycles() -> Option<Self> {
+        // SAFETY: the addresses are those of the table above, aligned and there on every Cortex-M3 and larger, where
+        // QEMU reads zero; nobody else reads or writes them.
+        unsafe {
+            DEMCR.write_volatile(DEMCR.read_volatile() | 1 << 24);
+            DWT_CTRL.write_volatile(DWT_CTRL.read_volatile() | 1);
+        }
+        let counter = Self { address: DWT_CYCCNT, scale: 1, unit: "cycles" };
+        (counter.now() != counter.now()).then_some(counter)
+    }
+
+    /// Timer 2 of the STM32F405, as QEMU emulates it.
+    #[cfg(feature = "stm32f405")]
+    fn instructions() -> Option<Self> {
+        const RCC_APB1ENR: *mut u32 = ptr::without_provenance_mut(0x4002_3840);
+        const TIM2_CR1: *mut u32 = ptr::without_provenance_mut(0x4000_0000);
+        const TIM2_EGR: *mut u32 = ptr::without_provenance_mut(0x4000_0014);
+        const TIM2_CNT: *mut u32 = ptr::without_provenance_mut(0x4000_0024);
+        const TIM2_PSC: *mut u32 = ptr::without_provenance_mut(0x4000_0028);
+        const TIM2_ARR: *mut u32 = ptr::without_provenance_mut(0x4000_002C);
         // SAFETY: the addresses are those of the table above, aligned, always there on this chip, and read or
-        // written by nobody else: the image has one thread, no interrupt, and this is the only code that names them.
+        // written by nobody else: this is the only code that names them.
         unsafe {
             RCC_APB1ENR.write_volatile(RCC_APB1ENR.read_volatile() | 1);
             TIM2_PSC.write_volatile(0);
@@ -46,27 +111,29 @@ impl Timer {
             TIM2_EGR.write_volatile(1);
             TIM2_CR1.write_volatile(1);
         }
-        let mut timer = Self { overhead: 0 };
-        timer.overhead = timer.count(|| ()).1;
-        timer
+        Some(Self { address: TIM2_CNT, scale: 1, unit: "instructions" })
     }
 
-    /// Does the work and counts its instructions, less those of the counting. Right up to 2³² − 1.
-    // Never inlined: the overhead is then the same wherever it is called.
-    #[inline(never)]
-    pub fn count<R>(&self, work: impl FnOnce() -> R) -> (R, u32) {
-        let begin = now();
-        let result = black_box(work());
-        let end = now();
-        (result, end.wrapping_sub(begin).saturating_sub(self.overhead))
+    /// The counter of the MPS2's board. A count is right to the next 40 instructions.
+    #[cfg(feature = "mps2-an386")]
+    fn instructions() -> Option<Self> {
+        const FPGAIO_COUNTER: *const u32 = ptr::without_provenance(0x4002_8018);
+        Some(Self { address: FPGAIO_COUNTER, scale: 40, unit: "instructions" })
     }
-}
 
-/// The count, with the compiler told to move nothing across.
-fn now() -> u32 {
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: as in `Timer::start`.
-    let count = unsafe { TIM2_CNT.read_volatile() };
-    compiler_fence(Ordering::SeqCst);
-    count
+    /// No other board is emulated.
+    #[cfg(not(any(feature = "stm32f405", feature = "mps2-an386")))]
+    fn instructions() -> Option<Self> {
+        None
+    }
+
+    /// The count, with the compiler told to move nothing across.
+    #[inline(always)]
+    fn now(self) -> u32 {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: the address is one of the table above, aligned, and there on the board that this is built for.
+        let count = unsafe { self.address.read_volatile() };
+        compiler_fence(Ordering::SeqCst);
+        count
+    }
 }

@@ -1,43 +1,66 @@
 //! `cargo qemu IMAGE`: build an image, run it in QEMU and show what it says as it says it.
+//!
+//! With `--uart` standard output gets the bytes of the serial port, for `trimtab watch`, and the log goes to standard error.
+//!
+//! **Choices.** QEMU hands the serial port over by a TCP connection within this machine, which works on every system. If standard error is a terminal,
+//! then whoever reads the bytes is likely to draw on it, so only warnings and errors go there.
 
-use std::io::{IsTerminal as _, Write as _, stdout};
+use std::io::{self, IsTerminal as _, Read as _, Write as _, stderr, stdout};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use trimtab_tests::board::{BOARDS, Board, STM32F405, names};
 use trimtab_tests::image::{Image, Profile, list};
-use trimtab_tests::qemu;
+use trimtab_tests::qemu::{self, Run, Session};
 
 /// What to run and how.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     image: String,
+    board: Board,
     profile: Profile,
     limit: Duration,
+    uart: bool,
 }
 
 impl Request {
     pub(crate) fn parse(words: &[&str]) -> Result<Self> {
         let mut image = None;
+        let mut board = STM32F405;
         let mut profile = Profile::Release;
         let mut limit = Duration::from_secs(600);
+        let mut uart = false;
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--debug" => profile = Profile::Debug,
+                "--uart" => uart = true,
+                "--board" => board = emulated(words.next().copied().unwrap_or_default())?,
                 "--limit" => {
                     let seconds = words.next().and_then(|word| word.parse().ok());
                     limit = Duration::from_secs(seconds.context("write whole seconds, such as --limit 60")?);
                 }
-                option if option.starts_with('-') => bail!("there is no option {option}, only --debug and --limit"),
+                option if option.starts_with('-') => {
+                    bail!("there is no option {option}, only --board, --debug, --uart and --limit")
+                }
                 name if image.is_none() => image = Some(name.to_string()),
                 extra => bail!("one image at a time, please: `{extra}` is one too many"),
             }
         }
         let image = image.context("which image? `cargo qemu` lists them")?;
-        Ok(Self { image, profile, limit })
+        Ok(Self { image, board, profile, limit, uart })
     }
+}
+
+/// The board of this name, if QEMU has it.
+fn emulated(name: &str) -> Result<Board> {
+    let all: Vec<Board> = BOARDS.iter().copied().filter(|board| board.emulator.is_some()).collect();
+    let found = all.iter().copied().find(|board| board.name == name);
+    found.with_context(|| format!("QEMU has no board `{name}`, only {}", names(&all)))
 }
 
 /// Which images there are and how to run one.
@@ -48,17 +71,59 @@ pub(crate) fn overview() -> Result<String> {
 pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     // Said before a build of minutes, not after it.
     qemu::version()?;
+    if request.uart && stdout().is_terminal() {
+        let image = &request.image;
+        bail!("--uart writes bytes for a program to read, so pipe them: cargo qemu {image} --uart | trimtab watch -");
+    }
     let elf = locate(request)?;
-    let colours = stdout().is_terminal();
-    let outcome = qemu::run(&elf, request.limit, &mut |line| {
-        // A closed pipe (`cargo qemu … | head`) is no reason to stop the image.
-        let _ = writeln!(stdout(), "{}", if colours { coloured(line) } else { line.into() });
-    })?;
+    let outcome = if request.uart { piped(&elf, request)? } else { shown(&elf, request)? };
     eprint!("{}", outcome.errors);
     if outcome.code == Some(0) {
         return Ok(ExitCode::SUCCESS);
     }
     bail!("{} ended with {}", request.image, qemu::describe(outcome.code))
+}
+
+/// The log on standard output.
+fn shown(elf: &Path, request: &Request) -> Result<Run> {
+    let colours = stdout().is_terminal();
+    let session = Session { board: request.board, limit: request.limit, ..Session::default() };
+    session.run(elf, &mut |line| {
+        // A closed pipe (`cargo qemu … | head`) is no reason to stop the image.
+        let _ = writeln!(stdout(), "{}", if colours { coloured(line) } else { line.into() });
+    })
+}
+
+/// The serial port on standard output, the log on standard error.
+fn piped(elf: &Path, request: &Request) -> Result<Run> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen for the serial port")?;
+    let uart_port = Some(listener.local_addr()?.port());
+    let forwarder = thread::spawn(move || forward(&listener));
+    let is_shared = stderr().is_terminal();
+    let session = Session { board: request.board, uart_port, limit: request.limit, ..Session::default() };
+    let outcome = session.run(elf, &mut |line| {
+        if !is_shared || line.starts_with("warn") || line.starts_with("error") {
+            let _ = writeln!(stderr(), "{}", if is_shared { coloured(line) } else { line.into() });
+        }
+    })?;
+    // QEMU has connected, since it ran, and has closed the connection by ending.
+    forwarder.join().map_err(|_| anyhow!("the reader of the serial port panicked"))?.context("the serial port")?;
+    Ok(outcome)
+}
+
+/// All bytes of the first connection to standard output, at once; if nobody reads them, to nowhere: QEMU would wait.
+fn forward(listener: &TcpListener) -> io::Result<()> {
+    let (mut port, _) = listener.accept()?;
+    let mut buffer = [0; 4096];
+    loop {
+        match port.read(&mut buffer)? {
+            0 => return Ok(()),
+            length => {
+                let mut out = stdout().lock();
+                let _ = out.write_all(&buffer[..length]).and_then(|()| out.flush());
+            }
+        }
+    }
 }
 
 /// A name is built; the path of a built image is taken as it is, which is how `cargo run` calls its runner.
@@ -67,7 +132,7 @@ fn locate(request: &Request) -> Result<PathBuf> {
     if path.components().count() > 1 && path.is_file() {
         return Ok(path.into());
     }
-    Image::find(&request.image)?.build(request.profile)
+    Image::find(&request.image)?.build_for(request.board, request.profile)
 }
 
 /// Errors and warnings stand out.
@@ -89,10 +154,11 @@ mod tests {
     #[test]
     fn requests_are_read() {
         let seconds = Duration::from_secs;
-        let plain = Request { image: "parity".into(), profile: Profile::Release, limit: seconds(600) };
+        let (image, board) = ("parity".into(), STM32F405);
+        let plain = Request { image, board, profile: Profile::Release, limit: seconds(600), uart: false };
         assert_eq!(Request::parse(&["parity"]).unwrap(), plain);
-        let debug = Request { profile: Profile::Debug, limit: seconds(5), ..plain };
-        assert_eq!(Request::parse(&["--limit", "5", "parity", "--debug"]).unwrap(), debug);
+        let debug = Request { profile: Profile::Debug, limit: seconds(5), uart: true, ..plain };
+        assert_eq!(Request::parse(&["--limit", "5", "parity", "--uart", "--debug"]).unwrap(), debug);
     }
 
     #[test]
@@ -101,6 +167,7 @@ mod tests {
             (&["--debug"][..], "which image"),
             (&["a", "b"], "one image at a time"),
             (&["a", "--limit"], "--limit 60"),
+            (&["a", "--board", "rp2350"], "QEMU has no board `rp2350`, only stm32f405, "),
             (&["a", "--limit", "soon"], "--limit 60"),
             (&["a", "--fast"], "no option --fast"),
         ] {

@@ -1,12 +1,15 @@
 //! The project's own commands: `cargo xtask`, `cargo qemu`.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use trimtab_tests::cost::Report;
+use trimtab_tests::template;
 
 mod emulate;
+mod flash;
 mod paper;
 mod setup;
 mod steps;
@@ -20,11 +23,16 @@ The project's own commands.
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
+  cargo xtask flash BOARD IMAGE
+                               build one for a board, flash it by probe-rs, show its log
+  cargo xtask new FOLDER       a project of your own, from the template, that tunes your board
   cargo xtask qemu             which images the firmware has
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
 
 Options of qemu:
+  --board NAME                 another machine than the stm32f405, such as mps2-an386
   --debug                      build without optimization
+  --uart                       standard output gets the serial port, for `trimtab watch -`; standard error the log
   --limit SECONDS              stop an image that does not end by itself; 600 if not given
 
 Without any of them, `cargo run --release` tunes a simulated antenna on this machine, and plain `cargo test`
@@ -52,11 +60,21 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
         ["bench", ..] => bail!("there are two benches: `cargo xtask bench nearest` and `cargo xtask bench serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
+        ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
+        ["new", folder] => new(Path::new(folder))?,
+        ["new", ..] => bail!("write where it shall be: cargo xtask new ../my-board"),
         ["qemu"] => print!("{}", emulate::overview()?),
         ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
         _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn new(folder: &Path) -> Result<()> {
+    // Cargo runs this where it was called, so that is where the folder is.
+    template::create(folder)?;
+    println!("{} is ready: `cargo run --release` there runs it in QEMU, and its README has the rest", folder.display());
+    Ok(())
 }
 
 fn cost() -> Result<()> {

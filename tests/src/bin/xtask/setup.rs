@@ -1,11 +1,11 @@
-//! What the checks need beside Rust: rustup's components, the chip's target, QEMU, a browser. Installed if missing, where
+//! What the checks need beside Rust: rustup's components, the chips' targets, QEMU, a browser. Installed if missing, where
 //! that is ours to do; otherwise the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use trimtab_tests::image::TARGET;
+use trimtab_tests::board::BOARDS;
 use trimtab_tests::workspace::cargo;
 use trimtab_tests::{browser, qemu};
 
@@ -17,10 +17,12 @@ pub(crate) fn run() -> Result<()> {
         }
         println!("{component}: here");
     }
-    if !has_target()? {
-        do_it("rustup", &["target", "add", TARGET]).context("the chip's target is missing and needs rustup")?;
+    for target in targets() {
+        if !has_target(target)? {
+            do_it("rustup", &["target", "add", target]).context("a chip's target is missing and needs rustup")?;
+        }
+        println!("target {target}: here");
     }
-    println!("target {TARGET}: here");
     if qemu::version().is_err() {
         install(&["qemu-system-arm"], qemu::HOW_TO_GET)?;
     }
@@ -33,9 +35,17 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Whether the standard library of the chip's target is there, however Rust was installed.
-fn has_target() -> Result<bool> {
-    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+/// What the boards are built for, each once.
+fn targets() -> Vec<&'static str> {
+    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets
+}
+
+/// Whether the standard library of a target is there, however Rust was installed.
+fn has_target(target: &str) -> Result<bool> {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     let output = output.context("cannot start rustc")?;
     Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }

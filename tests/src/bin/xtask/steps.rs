@@ -88,7 +88,7 @@ fn steps() -> Result<Vec<Step>> {
         Step::new(
             "tests in QEMU",
             &format!(
-                "test {tests} --features qemu --lib --bins --test parity --test device --test budget --test panic_free"
+                "test {tests} --features qemu --lib --bins --test parity --test boards --test device --test budget --test panic_free --test selftune --test stream"
             ),
         ),
     ]);

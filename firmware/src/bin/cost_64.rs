@@ -1,0 +1,18 @@
+//! Counts the instructions of `ask` and `tell`: 64 observations, 256 rows, projected to 8 dimensions.
+#![no_std]
+#![no_main]
+
+use cortex_m_rt::entry;
+use static_cell::ConstStaticCell;
+use trimtab_firmware::device::Meter;
+use trimtab_firmware::relays::{RelayCache, RelayTuner, cost, space};
+
+static RELAYS: ConstStaticCell<(RelayTuner, RelayCache)> = ConstStaticCell::new((RelayTuner::new(), RelayCache::new()));
+
+#[entry]
+fn main() -> ! {
+    Meter::measure(|meter| {
+        let (tuner, cache) = RELAYS.take();
+        meter.run("relays", &space()?, cost, tuner, Some(cache))
+    })
+}

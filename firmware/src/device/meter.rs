@@ -1,0 +1,105 @@
+//! What a tuner costs over a whole run: instructions of every `tell` and `ask`, and how deep the stack goes.
+//!
+//! Prints lines of words that `cargo xtask cost` turns into tables:
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `state CASE K T L D BYTES CACHE` | sizes by their letters, D = 0 without projection; bytes of the tuner and of its cache |
+//! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
+//! | `stack CASE MODE BYTES` | most stack of all these calls |
+//!
+//! MODE is `recomputing` (`ask`) or `incremental` (`ask_with`). KIND is `new` if the tell brought other hyper-parameters or another
+//! best observation, so that the table has new rows, else `steady`.
+//!
+//! **Choices.** Numbers are kept until a run is over and printed then: printing would be counted with the stack. Before a run the free
+//! part of the stack is painted anew, so each run has its own peak, from the depth at which the calls are made.
+//!
+//! **Cost.** 1.5 KB, for 128 steps.
+
+use trimtab::cache::Cache;
+use trimtab::{AskError, Combination, Config, Error, Proposal, Space, Tuner};
+
+use super::{Console, Timer, exit, stack};
+
+/// The longest run.
+const MOST_STEPS: usize = 128;
+
+/// Measures runs of tuners.
+pub struct Meter {
+    console: Console,
+    timer: Timer,
+    steps: [Step; MOST_STEPS],
+}
+
+/// Instructions of one step.
+#[derive(Clone, Copy)]
+struct Step {
+    tell: u32,
+    ask: u32,
+    is_new: bool,
+}
+
+impl Meter {
+    /// The whole of an image that measures: does it, prints why not, and ends with the exit code for it.
+    pub fn measure(work: impl FnOnce(&mut Self) -> Result<(), Error>) -> ! {
+        let Ok(console) = Console::open() else { exit(false) };
+        let none = Step { tell: 0, ask: 0, is_new: false };
+        let mut meter = Self { console, timer: Timer::start(), steps: [none; MOST_STEPS] };
+        let result = work(&mut meter);
+        if let Err(error) = result {
+            meter.console.print(format_args!("error: {error}"));
+        }
+        exit(result.is_ok())
+    }
+
+    /// A run of as many steps as the tuner holds observations, without a cache and, if there is one, with it.
+    pub fn run<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+        &mut self,
+        case: &str,
+        space: &Space<K>,
+        cost: impl Fn(&Combination<K>) -> f32,
+        tuner: &mut Tuner<K, M, D, T, L, P>,
+        cache: Option<&mut Cache<K, D, T, L>>,
+    ) -> Result<(), Error> {
+        let dimensions = if M > 0 { D } else { 0 };
+        let (state, kept) = (size_of_val(tuner), size_of::<Cache<K, D, T, L>>());
+        self.console.print(format_args!("state {case} {K} {T} {L} {dimensions} {state} {kept}"));
+        tuner.init(space.clone(), Config::default(), 1)?;
+        self.steps(case, "recomputing", tuner, &cost, Tuner::ask)?;
+        if let Some(cache) = cache {
+            tuner.init(space.clone(), Config::default(), 1)?;
+            self.steps(case, "incremental", tuner, &cost, |tuner| tuner.ask_with(cache))?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn steps<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+        &mut self,
+        case: &str,
+        mode: &str,
+        tuner: &mut Tuner<K, M, D, T, L, P>,
+        cost: &impl Fn(&Combination<K>) -> f32,
+        mut ask: impl FnMut(&mut Tuner<K, M, D, T, L, P>) -> Result<Proposal<K>, AskError>,
+    ) -> Result<(), Error> {
+        let depth = stack::repaint();
+        let mut c = ask(tuner)?.combination;
+        for step in self.steps.iter_mut().take(T) {
+            let y = cost(&c);
+            let before = (tuner.hyper(), tuner.best_observed());
+            let (told, tell) = self.timer.count(|| tuner.tell(&c, y));
+            told?;
+            let is_new = before != (tuner.hyper(), tuner.best_observed());
+            let (asked, ask) = self.timer.count(|| ask(tuner));
+            c = asked?.combination;
+            *step = Step { tell, ask, is_new };
+        }
+        let stack = stack::most_stack() - depth;
+        for (t, Step { tell, ask, is_new }) in (1..).zip(self.steps.iter().take(T)) {
+            let kind = if *is_new { "new" } else { "steady" };
+            self.console.print(format_args!("step {case} {mode} {t} {tell} {ask} {kind}"));
+        }
+        self.console.print(format_args!("stack {case} {mode} {stack}"));
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Two watchdogs of a Cortex-M: one of its own timer, which QEMU has too, and the independent one of an STM32F4.
+//!
+//! | | [`TickWatchdog`] | `IndependentWatchdog` |
+//! |---|---|---|
+//! | what counts | SysTick, by an interrupt | a counter with an oscillator of its own |
+//! | bites when interrupts are off | no | yes |
+//! | can be disarmed | yes | no: it is fed, and everything else must come to an end within four seconds |
+//! | tried | in QEMU | built only, never run: QEMU does not have it |
+//!
+//! **Choices.** A reset keeps RAM, so the [`Mark`] of a measurement lies where the start-up code writes nothing (`.uninit`). The timer's
+//! watchdog marks when it bites. The independent one cannot, so it marks when it is armed, and the chip says whose the reset was.
+
+#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
+mod independent;
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use cortex_m::peripheral::syst::SystClkSource;
+use cortex_m::peripheral::{SCB, SYST};
+
+#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
+pub use independent::IndependentWatchdog;
+
+use crate::watchdog::{Mark, Watchdog};
+
+/// The mark. The values here are not loaded: after a reset it is what it was, after power-up it is anything.
+// Unsafe because a section can break an image: `.uninit` is cortex-m-rt's own, for just this.
+#[unsafe(link_section = ".uninit.watchdog")]
+static MARK: [AtomicU32; 3] = [const { AtomicU32::new(0) }; 3];
+
+/// Ticks until it bites, 0 if it is not armed; and what is measured.
+static LEFT: AtomicU32 = AtomicU32::new(0);
+static MEASUREMENT: AtomicU32 = AtomicU32::new(0);
+
+/// Takes the mark away.
+fn take_mark() -> Option<u32> {
+    let mut mark = Mark::of([0, 1, 2].map(|i: usize| MARK[i].load(Relaxed)));
+    let measurement = mark.take();
+    keep(mark);
+    measurement
+}
+
+fn keep(mark: Mark) {
+    MARK.iter().zip(mark.words()).for_each(|(kept, word)| kept.store(word, Relaxed));
+}
+
+/// SysTick as a watchdog. The image hands its interrupt on: `#[exception] fn SysTick() { TickWatchdog::tick() }`.
+pub struct TickWatchdog {
+    ticks: u32,
+}
+
+impl TickWatchdog {
+    /// Bites this many ticks after it was armed, of this many clock cycles each (at most 2²⁴).
+    pub fn start(mut timer: SYST, cycles: u32, ticks: u32) -> Self {
+        timer.set_clock_source(SystClkSource::Core);
+        timer.set_reload(cycles.saturating_sub(1));
+        timer.clear_current();
+        timer.enable_interrupt();
+        timer.enable_counter();
+        Self { ticks }
+    }
+
+    /// To be called by the interrupt.
+    pub fn tick() {
+        match LEFT.load(Relaxed) {
+            0 => {}
+            1 => {
+                let mut mark = Mark::CLEAR;
+                mark.set(MEASUREMENT.load(Relaxed));
+                keep(mark);
+                SCB::sys_reset();
+            }
+            left => LEFT.store(left - 1, Relaxed),
+        }
+    }
+}
+
+impl Watchdog for TickWatchdog {
+    fn bitten(&mut self) -> Option<u32> {
+        take_mark()
+    }
+
+    fn arm(&mut self, measurement: u32) {
+        MEASUREMENT.store(measurement, Relaxed);
+        LEFT.store(self.ticks, Relaxed);
+    }
+
+    fn disarm(&mut self) {
+        LEFT.store(0, Relaxed);
+    }
+}

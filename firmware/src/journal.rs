@@ -1,0 +1,367 @@
+//! The log of a tuner in flash: what was measured is still known after a power cut.
+//!
+//! ```text
+//! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   slot 2   …
+//! slot     length, kind, record as bytes, checksum                      written once, in order
+//! ring     page n is at place n mod P:      n − 2      n − 1      n: records go here      n − 3: erased next
+//! ```
+//!
+//! | name | meaning |
+//! |---|---|
+//! | page | what the flash erases at once |
+//! | P | pages of the journal, at least two |
+//! | n | number of a page, counted up for ever; the largest is the one that records go to |
+//! | fingerprint | of everything that gives a log its meaning: knobs, configuration, seed, sizes |
+//! | N | records that fill a page; it has more slots than that |
+//!
+//! **Choices.** Every operation is either whole or without effect: a slot or header counts if its checksum (CRC-32, over the
+//! page's and slot's number too) is right, and no word is written twice, so no flash is asked for more than embedded-storage promises.
+//! A write that a power cut spoiled costs a slot, never a record's place: a page is full after N *records*, so that pages
+//! end at the same records, and the same ones are dropped, whether the power was cut or not. The slots beyond N are for that.
+//! When a page is full the oldest is erased; erases go round the ring, so no page wears more than another.
+//! What is written is read back: flash that does not keep it is told apart (`Trouble::Worn`), and the next slot is tried first.
+//! Pages with another fingerprint or version are never replayed and are left until their turn to be erased comes.
+//!
+//! Why not sequential-storage, the field's queue in flash: it promises that *its* pages survive a cut, not that the same
+//! records are dropped after it, and it is asynchronous. What a log of equal records needs is this file and the next.
+//!
+//! **Cost.** 48 bytes and the flash driver; K + 14 bytes of flash a record, rounded up to words. Opening reads every slot once.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use embedded_storage::nor_flash::NorFlash;
+use trimtab::Record;
+
+pub use fingerprint::{digest, fingerprint};
+use format::{BUFFER, Header, HeaderFault, Sizes, Slot};
+
+mod fingerprint;
+mod format;
+
+/// Slots that a page must have beyond its records.
+pub const SPARE_SLOTS: usize = 8;
+
+/// Where a journal is, and how long a page of it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Its part of the flash: whole pages, at least two.
+    pub range: Range<u32>,
+    /// Records that fill a page. A tuner that keeps T observations wants T / (P − 1) or more, so that what is dropped is what it has
+    /// forgotten. Large pages need not be used to their end: fewer records are replayed faster.
+    pub records: u16,
+}
+
+/// What a slot holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry<const K: usize> {
+    /// Something happened to a combination.
+    Record(Record<K>),
+    /// What was measured before is out of date; see [`Persistent::restart`](crate::persistent::Persistent::restart).
+    Restarted,
+    /// A measurement was begun by a boot that found this log. Not counted against the records of a page.
+    Begun,
+}
+
+/// What was in the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing: it is as it comes from the factory.
+    Blank,
+    /// A log of this tuner.
+    Log,
+    /// A log of another tuner: other knobs, configuration, seed or sizes.
+    Foreign,
+    /// A log in the format of another version.
+    Version(u16),
+    /// Something that is no log, or a log of which not one page can be read.
+    Unreadable,
+}
+
+/// Why a journal cannot be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The layout does not fit the flash.
+    Layout,
+    /// The flash refused an operation.
+    Refused,
+    /// The flash does not keep what is written, or does not erase.
+    Worn,
+}
+
+impl Trouble {
+    /// In words, with what to do.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Layout => "the journal needs two whole pages of flash, with room for its records and eight more",
+            Self::Refused => "the flash refuses to work: check its supply and its write protection",
+            Self::Worn => "the flash is worn out: give the journal another range of it",
+        }
+    }
+}
+
+impl core::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl core::error::Error for Trouble {}
+
+/// A log in flash.
+///
+/// ```
+/// use trimtab::{Event, Knob, Record, Space};
+/// use trimtab_firmware::flash::RamFlash;
+/// use trimtab_firmware::journal::{Entry, Found, Journal, Layout};
+/// let mut flash = RamFlash::<2, 256, 4>::new();
+/// let layout = Layout { range: 0..512, records: 4 };
+/// let c = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?.combination(&[3, 5])?;
+/// let entry = Entry::Record(Record::new(&c, Event::Told(0.5)));
+///
+/// let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1)?;
+/// assert_eq!(found, Found::Blank);
+/// journal.append(&entry)?;
+///
+/// let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1)?; // after a power cut
+/// assert_eq!(found, Found::Log);
+/// journal.read(|read| assert_eq!(read, entry))?;
+///
+/// let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout, 2)?; // of another tuner
+/// assert_eq!(found, Found::Foreign);
+/// journal.read(|_| unreachable!())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Journal<F, const K: usize> {
+    flash: F,
+    layout: Layout,
+    sizes: Sizes,
+    fingerprint: u64,
+    /// Numbers of the oldest page that is replayed and of the one that records go to.
+    oldest: u32,
+    newest: u32,
+    /// Of the newest page: the slot that is written next, counted entries, and marks since the last of them.
+    slot: usize,
+    counted: u16,
+    begun: u8,
+    /// Counted entries before the newest page.
+    before: u32,
+    levels: PhantomData<Record<K>>,
+}
+
+impl<F: NorFlash, const K: usize> Journal<F, K> {
+    /// Opens the journal of the tuner with this [`fingerprint`]. If there is no log of it, a new one is begun; if the last page is
+    /// full, the next is.
+    pub fn open(flash: F, layout: Layout, fingerprint: u64) -> Result<(Self, Found), Trouble> {
+        let sizes = Sizes::of::<F, K>(layout.records).ok_or(Trouble::Layout)?;
+        let page = F::ERASE_SIZE as u32;
+        let Range { start, end } = layout.range;
+        let fits = start.is_multiple_of(page) && end.is_multiple_of(page) && end as usize <= flash.capacity();
+        if !fits || end.saturating_sub(start) < 2 * page || layout.records == 0 {
+            return Err(Trouble::Layout);
+        }
+        let (oldest, newest, before, levels) = (0, 0, 0, PhantomData);
+        let (slot, counted, begun) = (0, 0, 0);
+        let mut journal =
+            Self { flash, layout, sizes, fingerprint, oldest, newest, slot, counted, begun, before, levels };
+        let found = journal.find()?;
+        if found != Found::Log || journal.is_full() {
+            journal.turn()?;
+        }
+        Ok((journal, found))
+    }
+
+    /// Looks for the newest page, the pages before it that belong to it, and the end of the log.
+    fn find(&mut self) -> Result<Found, Trouble> {
+        let mut newest: Option<Header> = None;
+        let mut other = Found::Blank;
+        for place in 0..self.pages() {
+            match self.header(place)? {
+                Ok(header) => newest = newest.filter(|newest| newest.number > header.number).or(Some(header)),
+                Err(HeaderFault::Version(version)) => other = Found::Version(version),
+                Err(HeaderFault::Damaged) if other == Found::Blank && !self.is_blank(place)? => {
+                    other = Found::Unreadable;
+                }
+                Err(HeaderFault::Damaged) => {}
+            }
+        }
+        let Some(newest) = newest else {
+            // As if a page had been full, so that the first one has number 0.
+            (self.newest, self.oldest) = (u32::MAX, 0);
+            return Ok(other);
+        };
+        (self.newest, self.oldest) = (newest.number, newest.number);
+        if newest.fingerprint != self.fingerprint {
+            self.oldest = newest.number.wrapping_add(1);
+            return Ok(Found::Foreign);
+        }
+        self.before = newest.before;
+        for _ in 1..self.pages() {
+            let older = self.oldest.wrapping_sub(1);
+            match self.header(self.place(older))? {
+                Ok(header) if header.number == older && header.fingerprint == self.fingerprint => self.oldest = older,
+                _ => break,
+            }
+        }
+        for slot in 0..self.sizes.slots {
+            if let Slot::Holds(entry) = self.slot(self.newest, slot)? {
+                self.count(&entry);
+                self.slot = slot + 1;
+            }
+        }
+        Ok(Found::Log)
+    }
+
+    /// Hands out every entry, oldest first. How many slots cannot be read.
+    pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
+        let mut damaged = 0;
+        let mut number = self.oldest;
+        loop {
+            for slot in 0..self.sizes.slots {
+                match self.slot(number, slot)? {
+                    Slot::Blank => {}
+                    Slot::Damaged => damaged += 1,
+                    Slot::Holds(found) => entry(found),
+                }
+            }
+            if number == self.newest {
+                return Ok(damaged);
+            }
+            number = number.wrapping_add(1);
+        }
+    }
+
+    /// Writes an entry behind all others, and makes sure that it is there. Whether a page had to be dropped for it, which
+    /// happens only if so many slots were spoiled that none was left.
+    pub fn append(&mut self, entry: &Entry<K>) -> Result<bool, Trouble> {
+        let mut dropped = false;
+        for _ in 0..2 {
+            while self.slot < self.sizes.slots {
+                let (page, slot) = (self.newest, self.slot);
+                self.slot += 1;
+                if self.slot(page, slot)? == Slot::Blank && self.write(entry, page, slot)? {
+                    self.count(entry);
+                    return Ok(dropped);
+                }
+            }
+            dropped |= self.turn()?;
+        }
+        Err(Trouble::Worn)
+    }
+
+    /// Writes an entry to a slot; whether it is there.
+    fn write(&mut self, entry: &Entry<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
+        let mut buffer = [0xFF; BUFFER];
+        let bytes = self.sizes.slot(&mut buffer, entry, page, slot).ok_or(Trouble::Layout)?;
+        let offset = self.offset(page, slot);
+        Ok(self.flash.write(offset, bytes).is_ok() && self.holds(offset, bytes)?)
+    }
+
+    fn count(&mut self, entry: &Entry<K>) {
+        match entry {
+            Entry::Begun => self.begun = self.begun.saturating_add(1),
+            Entry::Record(_) | Entry::Restarted => (self.counted, self.begun) = (self.counted.saturating_add(1), 0),
+        }
+    }
+
+    /// Whether the last page has no room: then [`turn`](Self::turn) before the next entry.
+    pub fn is_full(&self) -> bool {
+        self.counted >= self.layout.records || self.slot >= self.sizes.slots
+    }
+
+    /// Begins the next page of the ring. Whether that dropped the oldest page of the log.
+    pub fn turn(&mut self) -> Result<bool, Trouble> {
+        let number = self.newest.wrapping_add(1);
+        let place = self.place(number);
+        let from = self.start(place);
+        self.flash.erase(from, from + F::ERASE_SIZE as u32).map_err(|_| Trouble::Refused)?;
+        if !self.is_blank(place)? {
+            return Err(Trouble::Worn);
+        }
+        let mut buffer = [0xFF; BUFFER];
+        let (before, fingerprint) = (self.total(), self.fingerprint);
+        let header = self.sizes.header(&mut buffer, &Header { number, before, fingerprint }).ok_or(Trouble::Layout)?;
+        self.flash.write(from, header).map_err(|_| Trouble::Refused)?;
+        if !self.holds(from, header)? {
+            return Err(Trouble::Worn);
+        }
+        (self.newest, self.before, self.slot, self.counted, self.begun) = (number, before, 0, 0, 0);
+        let dropped = number.wrapping_sub(self.oldest) == self.pages();
+        self.oldest = self.oldest.wrapping_add(u32::from(dropped));
+        Ok(dropped)
+    }
+
+    /// Records and restarts since the log began, dropped ones too.
+    pub fn total(&self) -> u32 {
+        self.before.wrapping_add(u32::from(self.counted))
+    }
+
+    /// How many measurements were begun by boots that found this log, since its last record.
+    pub fn begun(&self) -> u8 {
+        self.begun
+    }
+
+    /// The flash, for its driver's own questions.
+    pub fn flash(&self) -> &F {
+        &self.flash
+    }
+
+    fn pages(&self) -> u32 {
+        (self.layout.range.end - self.layout.range.start) / F::ERASE_SIZE as u32
+    }
+
+    /// Where in the ring a page is.
+    fn place(&self, number: u32) -> u32 {
+        number % self.pages()
+    }
+
+    fn start(&self, place: u32) -> u32 {
+        self.layout.range.start + place * F::ERASE_SIZE as u32
+    }
+
+    fn offset(&self, number: u32, slot: usize) -> u32 {
+        self.start(self.place(number)) + (self.sizes.header + slot * self.sizes.slot) as u32
+    }
+
+    /// The header at a place; one that is not at its own place does not count.
+    fn header(&mut self, place: u32) -> Result<Result<Header, HeaderFault>, Trouble> {
+        let mut buffer = [0; BUFFER];
+        let bytes = buffer.get_mut(..self.sizes.header).ok_or(Trouble::Layout)?;
+        self.flash.read(self.start(place), bytes).map_err(|_| Trouble::Refused)?;
+        Ok(Header::read(bytes).and_then(|header| match self.place(header.number) == place {
+            true => Ok(header),
+            false => Err(HeaderFault::Damaged),
+        }))
+    }
+
+    fn slot(&mut self, number: u32, slot: usize) -> Result<Slot<K>, Trouble> {
+        let mut buffer = [0; BUFFER];
+        let bytes = buffer.get_mut(..self.sizes.slot).ok_or(Trouble::Layout)?;
+        self.flash.read(self.offset(number, slot), bytes).map_err(|_| Trouble::Refused)?;
+        Ok(Slot::read(bytes, number, slot))
+    }
+
+    /// Whether the flash holds what was written.
+    fn holds(&mut self, offset: u32, bytes: &[u8]) -> Result<bool, Trouble> {
+        let mut buffer = [0; BUFFER];
+        let read = buffer.get_mut(..bytes.len()).ok_or(Trouble::Layout)?;
+        self.flash.read(offset, read).map_err(|_| Trouble::Refused)?;
+        Ok(read == bytes)
+    }
+
+    fn is_blank(&mut self, place: u32) -> Result<bool, Trouble> {
+        let mut buffer = [0; BUFFER];
+        let (start, page) = (self.start(place), F::ERASE_SIZE);
+        for done in (0..page).step_by(BUFFER) {
+            let part = buffer.get_mut(..BUFFER.min(page - done)).ok_or(Trouble::Layout)?;
+            self.flash.read(start + done as u32, part).map_err(|_| Trouble::Refused)?;
+            if part.iter().any(|byte| *byte != 0xFF) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+use std::vec::Vec;
+
+use embedded_storage::nor_flash::{NorFlash, ReadNorFlash as _};
+use trimtab::{Event, Knob, Space};
+
+use super::*;
+use crate::flash::{RamFlash, Simulated as _};
+
+const LAYOUT: Layout = Layout { range: 0..512, records: 4 };
+
+fn entry(value: f32) -> Entry<2> {
+    let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
+    Entry::Record(Record::new(&space.combination(&[3, 5]).unwrap(), Event::Told(value)))
+}
+
+fn entries<F: NorFlash>(journal: &mut Journal<F, 2>) -> (Vec<Entry<2>>, u32) {
+    let mut read = Vec::new();
+    let damaged = journal.read(|entry| read.push(entry)).unwrap();
+    (read, damaged)
+}
+
+/// The bytes by hand, checksums by Python's `zlib.crc32`: this is the layout of logs that are in flash.
+#[test]
+fn bytes_are_those_of_version_1() {
+    let mut flash = RamFlash::<2, 256, 1>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 0x1122_3344_5566_7788).unwrap();
+    for entry in [entry(0.5), Entry::Restarted, Entry::Begun] {
+        journal.append(&entry).unwrap();
+    }
+    let mut bytes = [0; 28 + 3 * 16];
+    flash.read(0, &mut bytes).unwrap();
+    let (header, slots) = bytes.split_at(28);
+    assert_eq!(
+        header,
+        [
+            b'T', b'R', b'M', b'J', 1, 0, 0xFE, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
+            0x11, 0x90, 0x69, 0xE8, 0x0C
+        ]
+    );
+    // Length, record; the record's version, told, 0.5, two levels; checksum; ones.
+    assert_eq!(slots[..16], [10, 0, 2, 0, 0, 0, 0, 0x3F, 2, 3, 5, 0xB8, 0x22, 0xDA, 0xE6, 0xFF]);
+    assert_eq!(slots[16..22], [1, 1, 0x04, 0xBA, 0xCA, 0x46]);
+    assert_eq!(slots[32..38], [1, 2, 0x10, 0x99, 0x57, 0x59]);
+    assert!(slots[22..32].iter().chain(&slots[38..]).all(|byte| *byte == 0xFF));
+}
+
+/// Words of any size, from single bytes to the 32 of the largest chips.
+#[test]
+fn every_word_size_works() {
+    fn check<const WORD: usize>() {
+        let mut flash = RamFlash::<3, 1024, WORD>::new();
+        let layout = Layout { range: 1024..3072, records: 4 };
+        for round in 0..10 {
+            let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1).unwrap();
+            assert_eq!((found, journal.total()), if round == 0 { (Found::Blank, 0) } else { (Found::Log, round) });
+            journal.append(&entry(round as f32)).unwrap();
+        }
+        // Ten records in pages of four, two pages: the last six, of which four fill a page.
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout, 1).unwrap();
+        assert_eq!(entries(&mut journal), ((4..10).map(|value| entry(value as f32)).collect(), 0));
+        assert_eq!(flash.erases(), &[0, 2, 1], "what is outside the range is not touched");
+    }
+    check::<1>();
+    check::<2>();
+    check::<4>();
+    check::<8>();
+    check::<16>();
+    check::<32>();
+}
+
+#[test]
+fn spoiled_slots_are_passed_over_and_do_not_count() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.append(&entry(1.0)).unwrap();
+    // The next slot, and one far behind it.
+    for slot in [1, 9] {
+        flash.poke(28 + slot * 16 + 3, &[0x7F]).unwrap();
+    }
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    for value in [2.0, 3.0] {
+        assert_eq!(journal.append(&entry(value)), Ok(false));
+    }
+    assert!(!journal.is_full());
+    assert_eq!(journal.append(&entry(4.0)), Ok(false));
+    assert!(journal.is_full(), "four records, whatever was spoiled");
+    assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0, 4.0].map(entry).into(), 2));
+}
+
+#[test]
+fn marks_are_counted_until_there_is_a_record() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    let mut begun = |entry: &Entry<2>| {
+        Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.append(entry).unwrap();
+        Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.begun()
+    };
+    assert_eq!([Entry::Begun, Entry::Begun, entry(1.0), Entry::Begun].map(|entry| begun(&entry)), [1, 2, 0, 1]);
+}
+
+/// A page that is full of marks is turned like any other.
+#[test]
+fn a_page_without_slots_is_turned() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    journal.append(&entry(1.0)).unwrap();
+    let marks = (0..40).take_while(|_| journal.append(&Entry::Begun) == Ok(false)).count();
+    // 14 slots a page, one of them with a record; the second page drops nothing, the third does.
+    assert_eq!(marks, 13 + 14);
+    assert_eq!((entries(&mut journal).0.contains(&entry(1.0)), journal.total()), (false, 1));
+}

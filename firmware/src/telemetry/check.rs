@@ -1,0 +1,248 @@
+//! A tuner of one's own beside the one in the frames: every proposal must be the same, bit by bit.
+//!
+//! **Choices.** The tuner starts from the hello's seed and configuration, is asked whenever the chip was asked, and is told whatever the chip was
+//! told. It may be larger than the chip's: limits are in the configuration. Only the predicate that rules combinations out is not in the frames,
+//! so whoever checks brings the space. After a missing frame nothing can be said until the next hello; what comes until then is counted and
+//! not compared.
+//!
+//! **Cost.** An ask and a tell a measurement, and 2 KB of stack.
+
+use core::fmt;
+
+use trimtab::{Error, Level, Proposal, Record, Space, Tuner};
+
+use super::decoder::Decoder;
+use super::frame::{Frame, Hello, Proposed};
+
+/// The longest frame that is read: of a thousand knobs.
+const MOST_BYTES: usize = 1100;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// How often a tuner started.
+    pub runs: u32,
+    /// How many proposals were the same, bit by bit.
+    pub proposals: u32,
+    /// How many frames could not be compared, because something before them is missing.
+    pub unchecked: u32,
+    /// How many frames are missing.
+    pub lost: u32,
+    /// How often something came that was no frame.
+    pub garbled: u32,
+}
+
+/// Where something differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mismatch {
+    /// In which run, counted from 1.
+    pub run: u32,
+    /// In which of its frames, counted from 0.
+    pub number: u32,
+    /// What.
+    pub difference: Difference,
+}
+
+/// What differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Difference {
+    /// The chip has another number of knobs.
+    Knobs {
+        /// Of the chip.
+        chip: u16,
+        /// Of the space here.
+        own: u16,
+    },
+    /// The chip has another knob at this place.
+    Knob {
+        /// Counted from 0.
+        place: u16,
+    },
+    /// Only one of the two has a predicate that rules combinations out.
+    Predicate,
+    /// The chip's tuner has another random map, or more rows or observations than the one here.
+    Size,
+    /// The chip proposed another level.
+    Level {
+        /// Of this knob, counted from 0.
+        knob: u16,
+        /// The chip's.
+        chip: Level,
+        /// The one here.
+        own: Level,
+    },
+    /// The chip's model expected something else.
+    Mean {
+        /// The chip's.
+        chip: f32,
+        /// The one here.
+        own: f32,
+    },
+    /// The chip's model was more or less sure.
+    StdDev {
+        /// The chip's.
+        chip: f32,
+        /// The one here.
+        own: f32,
+    },
+    /// The chip's proposal had another score.
+    Score {
+        /// The chip's.
+        chip: f32,
+        /// The one here.
+        own: f32,
+    },
+    /// The tuner here refuses what the chip's took.
+    Refused(Error),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Knobs { chip, own } => write!(f, "the chip has {chip} knobs, the space here {own}"),
+            Self::Knob { place } => write!(f, "the chip has another knob {place}"),
+            Self::Predicate => f.write_str("only one of the chip and the space here rules combinations out"),
+            Self::Size => f.write_str(
+                "the chip's tuner has another random map, or more rows or observations; check with a tuner of its type",
+            ),
+            Self::Level { knob, chip, own } => {
+                write!(f, "the chip proposed level {chip} of knob {knob}, here it is {own}")
+            }
+            Self::Mean { chip, own } => bits(f, "expected", *chip, *own),
+            Self::StdDev { chip, own } => bits(f, "had a standard deviation of", *chip, *own),
+            Self::Score { chip, own } => bits(f, "gave a score of", *chip, *own),
+            Self::Refused(error) => write!(f, "the tuner here refuses what the chip's took: {error}"),
+        }
+    }
+}
+
+fn bits(f: &mut fmt::Formatter<'_>, what: &str, chip: f32, own: f32) -> fmt::Result {
+    let (chip_bits, own_bits) = (chip.to_bits(), own.to_bits());
+    write!(f, "the chip {what} {chip} ({chip_bits:#010x}), here it is {own} ({own_bits:#010x})")
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { run, number, difference } = self;
+        write!(f, "run {run}, frame {number}: {difference}")
+    }
+}
+
+impl core::error::Error for Difference {}
+impl core::error::Error for Mismatch {}
+
+/// Repeats all that is in a stream, by a tuner as large as the chip's or larger.
+///
+/// ```
+/// use trimtab_firmware::{antenna, telemetry};
+/// # let stream = [];
+/// // let stream = std::fs::read("antenna.log")?;
+/// let mut tuner = Box::new(antenna::AntennaTuner::new());
+/// let checked = telemetry::check(&mut tuner, &antenna::space(), &stream)?;
+/// assert_eq!(checked.unchecked, 0);
+/// # Ok::<(), telemetry::Mismatch>(())
+/// ```
+pub fn check<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    space: &Space<K>,
+    stream: &[u8],
+) -> Result<Checked, Mismatch> {
+    let mut decoder = Decoder::<MOST_BYTES>::new();
+    let mut checked = Checked::default();
+    let mut is_whole = false;
+    for byte in stream {
+        let Some(Ok(received)) = decoder.push(*byte) else { continue };
+        let is_hello = matches!(received.frame, Frame::Hello(_));
+        checked.runs += u32::from(is_hello);
+        is_whole = is_hello || is_whole && received.lost == 0;
+        if !is_whole {
+            checked.unchecked += 1;
+            continue;
+        }
+        let done = match &received.frame {
+            Frame::Hello(hello) => start(tuner, space, hello).map(|()| false),
+            frame => repeat(tuner, frame),
+        };
+        match done {
+            Ok(is_proposal) => checked.proposals += u32::from(is_proposal),
+            Err(difference) => {
+                return Err(Mismatch { run: checked.runs, number: received.number, difference });
+            }
+        }
+    }
+    (checked.lost, checked.garbled) = (decoder.lost(), decoder.garbled());
+    Ok(checked)
+}
+
+/// Makes a tuner ready as a hello says.
+pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    space: &Space<K>,
+    hello: &Hello<'_>,
+) -> Result<(), Difference> {
+    let own = space.knobs().len() as u16;
+    if hello.knobs != own {
+        return Err(Difference::Knobs { chip: hello.knobs, own });
+    }
+    if hello.is_restricted != space.is_restricted() {
+        return Err(Difference::Predicate);
+    }
+    let map = if M == 0 { (0, 0) } else { (D as u16, M as u16) };
+    let config = hello.config;
+    if hello.map != map || usize::from(config.rows) > L || usize::from(config.observations) > T {
+        return Err(Difference::Size);
+    }
+    tuner.init(space.clone(), config, hello.seed).map_err(|error| Difference::Refused(error.into()))
+}
+
+/// Does what a frame after the hello says; whether that was a proposal, which then was the same.
+pub fn repeat<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    tuner: &mut Tuner<K, M, D, T, L, P>,
+    frame: &Frame<'_>,
+) -> Result<bool, Difference> {
+    match frame {
+        Frame::Measured { proposed, event } => {
+            let own = tuner.ask().map_err(|error| Difference::Refused(error.into()))?;
+            compare(proposed, &own)?;
+            tuner.replay(&Record::new(&own.combination, *event)).map_err(Difference::Refused)?;
+            Ok(true)
+        }
+        Frame::Asked(proposed) => {
+            let own = tuner.ask().map_err(|error| Difference::Refused(error.into()))?;
+            compare(proposed, &own)?;
+            Ok(true)
+        }
+        Frame::Happened { levels, event, .. } => {
+            let c = tuner.space().combination(levels).map_err(|error| Difference::Refused(error.into()))?;
+            tuner.replay(&Record::new(&c, *event)).map_err(Difference::Refused)?;
+            Ok(false)
+        }
+        Frame::Knob(part) => {
+            let knob = tuner.space().knobs().get(usize::from(part.place));
+            let is_same = knob.is_some_and(|knob| part.is_of(*knob));
+            if is_same { Ok(false) } else { Err(Difference::Knob { place: part.place }) }
+        }
+        Frame::Hello(_) | Frame::End => Ok(false),
+    }
+}
+
+/// Bit by bit: a NaN is itself.
+fn compare<const K: usize>(chip: &Proposed<'_>, own: &Proposal<K>) -> Result<(), Difference> {
+    let levels = own.combination.levels();
+    if chip.levels.len() != levels.len() {
+        return Err(Difference::Knobs { chip: chip.levels.len() as u16, own: levels.len() as u16 });
+    }
+    let differs = chip.levels.iter().zip(levels).position(|(chip, own)| chip != own);
+    if let Some(knob) = differs
+        && let (Some(chip), Some(own)) = (chip.levels.get(knob), levels.get(knob))
+    {
+        return Err(Difference::Level { knob: knob as u16, chip: *chip, own: *own });
+    }
+    let is_same = |chip: f32, own: f32| chip.to_bits() == own.to_bits();
+    match () {
+        () if !is_same(chip.mean, own.mean) => Err(Difference::Mean { chip: chip.mean, own: own.mean }),
+        () if !is_same(chip.std_dev, own.std_dev) => Err(Difference::StdDev { chip: chip.std_dev, own: own.std_dev }),
+        () if !is_same(chip.score, own.score) => Err(Difference::Score { chip: chip.score, own: own.score }),
+        () => Ok(()),
+    }
+}

@@ -1,0 +1,189 @@
+//! What a frame says.
+//!
+//! | frame | when it is sent |
+//! |---|---|
+//! | [`Frame::Hello`] | first, and whenever the tuner starts over |
+//! | [`Frame::Knob`] | after it, one a knob; a knob with values takes one for every [`MOST_VALUES`] of them |
+//! | [`Frame::Measured`] | when a proposal got its outcome |
+//! | [`Frame::Asked`] | when several are measured at once: the outcome comes later |
+//! | [`Frame::Happened`] | for all else that a tuner is told: a default in the queue, an outcome that nobody asked for, a record of a log |
+//! | [`Frame::End`] | when the run is over |
+//!
+//! **Choices.** Numbers are the bits that the chip has, infinities included. A frame borrows from the bytes that it was read from: no
+//! allocation. The configuration's limits are written out (T and L), so that a larger tuner proposes the same.
+
+use heapless::Vec;
+use serde::{Deserialize, Serialize};
+use trimtab::{Config, Event, Knob, Level, Proposal, Scale};
+
+/// Most values of a knob in one frame.
+pub const MOST_VALUES: usize = 16;
+
+/// Most bytes of a name; what is longer is cut.
+pub const MOST_NAME: usize = 16;
+
+/// One frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Frame<'a> {
+    /// A tuner starts.
+    #[serde(borrow)]
+    Hello(Hello<'a>),
+    /// One of its knobs, or a part of one.
+    Knob(KnobPart),
+    /// It was asked, this was its proposal, and this came of it.
+    Measured {
+        /// The proposal.
+        #[serde(borrow)]
+        proposed: Proposed<'a>,
+        /// What came of it.
+        event: Event,
+    },
+    /// It was asked, and this was its proposal.
+    #[serde(borrow)]
+    Asked(Proposed<'a>),
+    /// It was told something.
+    Happened {
+        /// Of which combination.
+        #[serde(borrow)]
+        levels: &'a [Level],
+        /// What.
+        event: Event,
+        /// Whether it came from a log, and was sent before.
+        resumed: bool,
+    },
+    /// The run is over.
+    End,
+}
+
+/// What is tuned, and by which tuner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello<'a> {
+    /// The version of the firmware.
+    pub release: &'a str,
+    /// What is tuned.
+    pub name: &'a str,
+    /// Why it starts.
+    pub cause: Cause,
+    /// How many knobs there are.
+    pub knobs: u16,
+    /// Whether a predicate rules combinations out.
+    pub is_restricted: bool,
+    /// Rows and columns of the random map: D and M; zeros if there is none.
+    pub map: (u16, u16),
+    /// How many measurements are planned; 0 if there is no plan.
+    pub budget: u16,
+    /// The seed.
+    pub seed: u64,
+    /// The configuration, its limits of rows and observations written out.
+    pub config: Config,
+}
+
+/// Why a tuner starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// There was nothing before.
+    New,
+    /// It goes on from a log, whose records follow.
+    Resumed,
+    /// It was built anew while it ran: from fewer records, or with another configuration.
+    Rebuilt,
+}
+
+/// A knob, or a part of one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnobPart {
+    /// Which knob, counted from 0.
+    pub place: u16,
+    /// What it is like.
+    pub shape: Shape,
+}
+
+/// What a knob is like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Shape {
+    /// Levels without order.
+    Nominal {
+        /// How many.
+        levels: u16,
+    },
+    /// Levels in order.
+    Ranked {
+        /// How many.
+        levels: u16,
+    },
+    /// Levels with values.
+    Graded {
+        /// Whether the values compare by ratio.
+        is_log: bool,
+        /// How many there are in all.
+        levels: u16,
+        /// The level of the first one here.
+        first: u16,
+        /// Some of them.
+        values: Vec<f32, MOST_VALUES>,
+    },
+}
+
+impl KnobPart {
+    /// All parts of a knob, in order.
+    pub fn parts(place: u16, knob: Knob) -> impl Iterator<Item = Self> {
+        let (all, is_log) = match knob {
+            Knob::Graded { values, scale } => (values, scale == Scale::Log),
+            Knob::Nominal { .. } | Knob::Ranked { .. } => (&[][..], false),
+        };
+        // A knob has at most 256 levels.
+        let levels = knob.levels() as u16;
+        let count = all.len().div_ceil(MOST_VALUES).max(1);
+        (0..count).map(move |part| {
+            let first = part * MOST_VALUES;
+            let shape = match knob {
+                Knob::Nominal { .. } => Shape::Nominal { levels },
+                Knob::Ranked { .. } => Shape::Ranked { levels },
+                Knob::Graded { .. } => Shape::Graded {
+                    is_log,
+                    levels,
+                    first: first as u16,
+                    values: all.iter().skip(first).take(MOST_VALUES).copied().collect(),
+                },
+            };
+            Self { place, shape }
+        })
+    }
+
+    /// Whether it is a part of this knob, bit by bit.
+    pub fn is_of(&self, knob: Knob) -> bool {
+        match (&self.shape, knob) {
+            (Shape::Nominal { levels }, Knob::Nominal { levels: own }) => *levels == own,
+            (Shape::Ranked { levels }, Knob::Ranked { levels: own }) => *levels == own,
+            (Shape::Graded { is_log, levels, first, values }, Knob::Graded { values: own, scale }) => {
+                let part = own.get(usize::from(*first)..).unwrap_or_default();
+                *is_log == (scale == Scale::Log)
+                    && usize::from(*levels) == own.len()
+                    && values.len() <= part.len()
+                    && values.iter().zip(part).all(|(a, b)| a.to_bits() == b.to_bits())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A proposal, of however many knobs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposed<'a> {
+    /// The combination.
+    #[serde(borrow)]
+    pub levels: &'a [Level],
+    /// The value that the model expected.
+    pub mean: f32,
+    /// The standard deviation of that expectation.
+    pub std_dev: f32,
+    /// The acquisition's score.
+    pub score: f32,
+}
+
+impl<'a, const K: usize> From<&'a Proposal<K>> for Proposed<'a> {
+    fn from(proposal: &'a Proposal<K>) -> Self {
+        let Proposal { combination, mean, std_dev, score } = proposal;
+        Self { levels: combination.levels(), mean: *mean, std_dev: *std_dev, score: *score }
+    }
+}

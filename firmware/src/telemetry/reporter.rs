@@ -1,0 +1,161 @@
+//! What a chip calls: one line at the start, one a measurement.
+//!
+//! **Choices.** Any writer of `embedded-io` will do: a UART, USB, RTT, a file. What it refuses is its caller's to judge; a run need not
+//! stop because nobody listens. A frame is handed over in one call.
+//!
+//! **Cost.** The writer and a counter; two buffers on the stack while a frame is sent.
+
+use embedded_io::Write;
+use trimtab::{Combination, Config, Event, Proposal, Record, Tuner};
+
+use super::frame::{Cause, Frame, Hello, KnobPart, MOST_NAME};
+use super::wire::{self, BESIDE_LEVELS, MOST_BYTES};
+
+/// What a tuner does not know of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About<'a> {
+    /// What is tuned, in at most 16 bytes.
+    pub name: &'a str,
+    /// Why it starts.
+    pub cause: Cause,
+    /// How many measurements are planned; 0 if there is no plan.
+    pub budget: u16,
+}
+
+/// Sends a run, frame by frame, none longer than BYTES.
+///
+/// ```
+/// use trimtab::{Config, Event, Knob, Space};
+/// use trimtab_firmware::telemetry::{About, Cause, Reporter, check};
+/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+///
+/// let mut room = [0; 1024];
+/// let mut uart = &mut room[..];                                   // on a chip: a serial port
+/// let mut reporter = Reporter::new(&mut uart);
+/// let _ = reporter.hello(&tuner, &About { name: "two", cause: Cause::New, budget: 8 });
+/// for _ in 0..8 {
+///     let proposal = tuner.ask()?;
+///     let value = f32::from(proposal.combination.level(1));       // the measurement
+///     tuner.tell(&proposal.combination, value)?;
+///     let _ = reporter.measured(&proposal, Event::Told(value));
+/// }
+/// let _ = reporter.end();
+///
+/// // On a PC: another tuner, asked the same.
+/// let checked = check(&mut Two::new(), &Space::new(&KNOBS)?, &room);
+/// assert_eq!(checked.map(|checked| (checked.proposals, checked.lost)), Ok((8, 0)));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reporter<W, const BYTES: usize = MOST_BYTES> {
+    writer: W,
+    number: u32,
+}
+
+impl<W> Reporter<W> {
+    /// Sends to this writer.
+    pub const fn new(writer: W) -> Self {
+        Self::with_room(writer)
+    }
+}
+
+impl<W, const BYTES: usize> Reporter<W, BYTES> {
+    /// The same with buffers of another size: for more than 88 knobs.
+    pub const fn with_room(writer: W) -> Self {
+        const { assert!(BYTES >= MOST_BYTES, "a hello needs 128 bytes") };
+        Self { writer, number: 0 }
+    }
+
+    /// The writer, to be used for something else.
+    pub fn into_inner(self) -> W {
+        self.writer
+    }
+}
+
+impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
+    /// Starts over: what this tuner is, and its knobs. To be called after every `init`, before anything else happens to the tuner.
+    pub fn hello<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+        &mut self,
+        tuner: &Tuner<K, M, D, T, L, P>,
+        about: &About<'_>,
+    ) -> Result<(), W::Error> {
+        let space = tuner.space();
+        let config = tuner.config();
+        let config = Config { rows: limit(config.rows, L), observations: limit(config.observations, T), ..*config };
+        let hello = Hello {
+            release: env!("CARGO_PKG_VERSION"),
+            name: short(about.name),
+            cause: about.cause,
+            // A space has at most 1000 knobs.
+            knobs: space.knobs().len() as u16,
+            is_restricted: space.is_restricted(),
+            map: if M == 0 { (0, 0) } else { (D as u16, M as u16) },
+            budget: about.budget,
+            seed: tuner.seed(),
+            config,
+        };
+        self.number = 0;
+        // Whatever was on the line before is not a part of this.
+        self.writer.write_all(&[0])?;
+        self.send(&Frame::Hello(hello))?;
+        for (place, knob) in space.knobs().iter().enumerate() {
+            for part in KnobPart::parts(place as u16, *knob) {
+                self.send(&Frame::Knob(part))?;
+            }
+        }
+        self.writer.flush()
+    }
+
+    /// A proposal and what came of it.
+    pub fn measured<const K: usize>(&mut self, proposal: &Proposal<K>, event: Event) -> Result<(), W::Error> {
+        const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
+        self.send(&Frame::Measured { proposed: proposal.into(), event })
+    }
+
+    /// A proposal whose outcome will come later, by [`happened`](Self::happened): for several at once.
+    pub fn asked<const K: usize>(&mut self, proposal: &Proposal<K>) -> Result<(), W::Error> {
+        const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
+        self.send(&Frame::Asked(proposal.into()))
+    }
+
+    /// Something else that the tuner was told.
+    pub fn happened<const K: usize>(&mut self, c: &Combination<K>, event: Event) -> Result<(), W::Error> {
+        const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
+        self.send(&Frame::Happened { levels: c.levels(), event, resumed: false })
+    }
+
+    /// A record of a log that the tuner took in.
+    pub fn resumed<const K: usize>(&mut self, record: &Record<K>) -> Result<(), W::Error> {
+        const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
+        self.send(&Frame::Happened { levels: record.levels(), event: record.event, resumed: true })
+    }
+
+    /// The run is over.
+    pub fn end(&mut self) -> Result<(), W::Error> {
+        self.send(&Frame::End)?;
+        self.writer.flush()
+    }
+
+    fn send(&mut self, frame: &Frame<'_>) -> Result<(), W::Error> {
+        let (mut plain, mut stuffed) = ([0; BYTES], [0; BYTES]);
+        // There is room, as asserted above; if there were none, the number would tell that a frame is missing.
+        let bytes = wire::encode(self.number, frame, &mut plain, &mut stuffed).unwrap_or_default();
+        self.number = self.number.wrapping_add(1);
+        self.writer.write_all(bytes)
+    }
+}
+
+/// What a configuration limits, written out.
+fn limit(limit: u16, room: usize) -> u16 {
+    let room = u16::try_from(room).unwrap_or(u16::MAX);
+    if limit == 0 { room } else { limit.min(room) }
+}
+
+/// As much of a name as is sent.
+fn short(name: &str) -> &str {
+    let end = (0..=MOST_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+    name.get(..end.unwrap_or(0)).unwrap_or_default()
+}

@@ -1,0 +1,374 @@
+extern crate std;
+
+use std::vec::Vec;
+
+use trimtab::{Acquisition, Config, Event, Knob, Record, Scale, Space, Tuner, WhenFull};
+
+use super::*;
+
+const VALUES: [f32; 40] = {
+    let mut values = [0.0; 40];
+    let mut i = 0;
+    while i < 40 {
+        values[i] = (i * i) as f32;
+        i += 1;
+    }
+    values
+};
+const KNOBS: [Knob; 4] = [
+    Knob::nominal(3),
+    Knob::ranked(5),
+    Knob::graded(&VALUES, Scale::Linear),
+    Knob::graded(&[1.0, 10.0, 100.0], Scale::Log),
+];
+type Four = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+type Larger = trimtab::tuner!(KNOBS, observations: 100, rows: 300);
+
+const ABOUT: About<'static> = About { name: "four", cause: Cause::New, budget: 20 };
+const CONFIG: Config = Config { when_full: WhenFull::ForgetOldest, ..Config::DEFAULT };
+
+fn space() -> Space<4> {
+    Space::new(&KNOBS).unwrap()
+}
+
+fn cost(levels: &[u8]) -> f32 {
+    levels.iter().enumerate().map(|(i, level)| (f32::from(*level) - 2.0 * i as f32).abs()).sum()
+}
+
+/// What a chip sends: a default in the queue, outcomes and failures, two asked at once, a combination that nobody asked for.
+fn sent() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut tuner = Four::new();
+    tuner.init(space(), CONFIG, 9).unwrap();
+    let mut reporter = Reporter::new(&mut bytes);
+    reporter.hello(&tuner, &ABOUT).unwrap();
+    let default = space().combination(&[1, 2, 20, 1]).unwrap();
+    tuner.enqueue(&default).unwrap();
+    reporter.happened(&default, Event::Enqueued).unwrap();
+    for i in 0..20 {
+        let proposal = tuner.ask().unwrap();
+        let c = proposal.combination;
+        let event = if i % 7 == 3 { Event::Failed } else { Event::Told(cost(c.levels())) };
+        tuner.replay(&Record::new(&c, event)).unwrap();
+        reporter.measured(&proposal, event).unwrap();
+    }
+    let (first, second) = (tuner.ask().unwrap(), tuner.ask().unwrap());
+    reporter.asked(&first).unwrap();
+    reporter.asked(&second).unwrap();
+    for (c, event) in [
+        (second.combination, Event::Told(3.0)),
+        (first.combination, Event::Cancelled),
+        (space().combination(&[0, 0, 0, 0]).unwrap(), Event::Told(1.0)),
+    ] {
+        tuner.replay(&Record::new(&c, event)).unwrap();
+        reporter.happened(&c, event).unwrap();
+    }
+    let last = tuner.ask().unwrap();
+    tuner.tell(&last.combination, 2.0).unwrap();
+    reporter.measured(&last, Event::Told(2.0)).unwrap();
+    reporter.end().unwrap();
+    bytes
+}
+
+/// Proposals in [`sent`].
+const PROPOSALS: u32 = 23;
+/// Hello, a knob, a knob, 40 values by 16, a knob; a default; 20; 2; 3; 1; the end.
+const FRAMES: u32 = 1 + 1 + 1 + 3 + 1 + 1 + 20 + 2 + 3 + 1 + 1;
+
+/// Frames without the zeros.
+fn split(stream: &[u8]) -> Vec<Vec<u8>> {
+    stream.split(|byte| *byte == 0).filter(|frame| !frame.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+fn joined(frames: &[Vec<u8>]) -> Vec<u8> {
+    frames.iter().flat_map(|frame| frame.iter().copied().chain([0])).collect()
+}
+
+fn checked(stream: &[u8]) -> Result<Checked, Mismatch> {
+    check(&mut Four::new(), &space(), stream)
+}
+
+#[test]
+fn a_run_is_repeated_by_tuners_of_any_size_that_is_enough() {
+    let stream = sent();
+    assert_eq!(split(&stream).len(), FRAMES as usize);
+    let whole = Checked { runs: 1, proposals: PROPOSALS, ..Checked::default() };
+    assert_eq!(checked(&stream), Ok(whole));
+    assert_eq!(check(&mut Larger::new(), &space(), &stream), Ok(whole));
+    // A tuner that was used before is as good.
+    let mut tuner = Larger::new();
+    assert_eq!(check(&mut tuner, &space(), &stream), check(&mut tuner, &space(), &stream));
+    type Fewer = trimtab::tuner!(KNOBS, observations: 16, rows: 63);
+    let too_small = Mismatch { run: 1, number: 0, difference: Difference::Size };
+    assert_eq!(check(&mut Fewer::new(), &space(), &stream), Err(too_small));
+    // Sent again after a reset, it is another run.
+    let twice = [&stream[..], &stream].concat();
+    assert_eq!(checked(&twice), Ok(Checked { runs: 2, proposals: 2 * PROPOSALS, ..whole }));
+}
+
+#[test]
+fn a_resumed_run_carries_its_records() {
+    let mut bytes = Vec::new();
+    let mut tuner = Four::new();
+    tuner.init(space(), CONFIG, 9).unwrap();
+    let mut reporter = Reporter::new(&mut bytes);
+    reporter.hello(&tuner, &About { cause: Cause::Resumed, ..ABOUT }).unwrap();
+    for levels in [[0, 1, 2, 0], [2, 4, 39, 2], [1, 1, 1, 1], [2, 3, 5, 0], [0, 0, 30, 1]] {
+        let c = space().combination(&levels).unwrap();
+        let record = Record::new(&c, Event::Told(cost(&levels)));
+        tuner.replay(&record).unwrap();
+        reporter.resumed(&record).unwrap();
+    }
+    let proposal = tuner.ask().unwrap();
+    tuner.tell_failed(&proposal.combination).unwrap();
+    reporter.measured(&proposal, Event::Failed).unwrap();
+    assert_eq!(checked(&bytes), Ok(Checked { runs: 1, proposals: 1, ..Checked::default() }));
+}
+
+/// The numbers of the frames that are found, and how many are said to be missing and to be garbage.
+fn found(stream: &[u8]) -> (Vec<u32>, u32, u32) {
+    let mut decoder = Decoder::<256>::new();
+    let mut numbers = Vec::new();
+    for byte in stream {
+        if let Some(Ok(received)) = decoder.push(*byte) {
+            numbers.push(received.number);
+        }
+    }
+    (numbers, decoder.lost(), decoder.garbled())
+}
+
+#[test]
+fn garbage_at_any_place_costs_at_most_one_frame() {
+    let stream = sent();
+    let all: Vec<u32> = (0..FRAMES).collect();
+    for garbage in [&[0x55][..], &[0], &[0xFF; 300], b"\0\x02\x01\0", &[0, 0, 0], b"reset\r\n"] {
+        for place in 0..=stream.len() {
+            let (numbers, lost, garbled) = found(&[&stream[..place], garbage, &stream[place..]].concat());
+            let missing: Vec<u32> = all.iter().copied().filter(|number| !numbers.contains(number)).collect();
+            assert!(missing.len() <= 1 && numbers.is_sorted() && garbled <= 3, "{place}: {missing:?} {garbled}");
+            // What is missing at the very end cannot be known.
+            assert_eq!(lost as usize, missing.iter().filter(|number| **number + 1 < FRAMES).count(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_anywhere_leaves_what_was_before_it() {
+    let stream = sent();
+    let mut ends = 0;
+    for end in 0..=stream.len() {
+        let (numbers, lost, garbled) = found(&stream[..end]);
+        // The first zero only separates.
+        ends = stream[..end].iter().filter(|byte| **byte == 0).count().saturating_sub(1) as u32;
+        assert_eq!((numbers, lost, garbled), ((0..ends).collect(), 0, 0));
+    }
+    assert_eq!(ends, FRAMES);
+}
+
+#[test]
+fn missing_frames_are_counted_and_nothing_after_them_is_compared() {
+    let frames = split(&sent());
+    for missing in (1..frames.len() - 1).step_by(5) {
+        let mut rest = frames.clone();
+        rest.remove(missing);
+        let found = checked(&joined(&rest)).unwrap();
+        let after = (frames.len() - missing - 1) as u32;
+        assert_eq!((found.lost, found.unchecked, found.garbled), (1, after, 0), "{missing}");
+    }
+    // Without its hello a run has nothing to be compared with, and after another one that shows, too.
+    let found = checked(&joined(&frames[1..])).unwrap();
+    assert_eq!((found.runs, found.lost, found.unchecked), (0, 1, FRAMES - 1));
+    let found = checked(&joined(&[&frames[..], &frames[1..]].concat())).unwrap();
+    assert_eq!((found.runs, found.proposals, found.lost, found.unchecked), (1, PROPOSALS, 1, FRAMES - 1));
+}
+
+/// Decodes a frame, changes it, and encodes it again with a right sum.
+fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame<'_>)) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let (number, mut frame) = wire::decode(&mut bytes).unwrap();
+    change(&mut frame);
+    let (mut plain, mut stuffed) = ([0; 256], [0; 256]);
+    let bytes = wire::encode(number, &frame, &mut plain, &mut stuffed).unwrap();
+    bytes[..bytes.len() - 1].to_vec()
+}
+
+#[test]
+fn a_changed_bit_of_any_proposal_is_found() {
+    let frames = split(&sent());
+    type Change = (&'static str, fn(&mut Proposed<'_>));
+    let changes: [Change; 4] = [
+        ("expected", |p| p.mean = f32::from_bits(p.mean.to_bits() ^ 1)),
+        ("standard deviation", |p| p.std_dev = f32::from_bits(p.std_dev.to_bits() ^ 1)),
+        ("score", |p| p.score = f32::from_bits(p.score.to_bits() ^ 1)),
+        ("level 77 of knob 0", |p| p.levels = &[77, 0, 0, 0]),
+    ];
+    let mut found = 0;
+    // One in three will do, and the two that were asked at once.
+    let places: Vec<usize> = (8..28).step_by(3).chain([28, 29]).collect();
+    for place in places.iter().copied() {
+        for (says, change) in changes {
+            let mut frames = frames.clone();
+            frames[place] = changed(&frames[place], |frame| match frame {
+                Frame::Measured { proposed, .. } | Frame::Asked(proposed) => change(proposed),
+                _ => unreachable!(),
+            });
+            let mismatch = checked(&joined(&frames)).unwrap_err();
+            assert_eq!((mismatch.run, mismatch.number), (1, place as u32));
+            let text = std::format!("{mismatch}");
+            assert!(text.contains(says), "{text}");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 4 * places.len());
+}
+
+#[test]
+fn a_changed_outcome_shows_in_a_later_proposal() {
+    let mut frames = split(&sent());
+    let place = 10;
+    frames[place] = changed(&frames[place], |frame| match frame {
+        Frame::Measured { event: Event::Told(value), .. } => *value += 1.0,
+        other => unreachable!("{other:?}"),
+    });
+    assert!(checked(&joined(&frames)).is_err_and(|mismatch| mismatch.number > place as u32));
+}
+
+#[test]
+fn a_flipped_bit_on_the_way_is_never_taken_for_a_frame() {
+    let frame = split(&sent())[9].clone();
+    for bit in 0..8 * frame.len() {
+        let mut flipped = frame.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(wire::decode(&mut flipped).is_err(), "{bit}");
+    }
+}
+
+#[test]
+fn what_the_listener_must_know_is_compared_too() {
+    let stream = sent();
+    let difference = |space: &Space<4>| check(&mut Four::new(), space, &stream).unwrap_err().difference;
+    assert_eq!(difference(&space().with_feasible(&|_| true)), Difference::Predicate);
+    let three = Space::new(&KNOBS[..3]).unwrap();
+    assert_eq!(difference(&three), Difference::Knobs { chip: 4, own: 3 });
+    let mut other = KNOBS;
+    other[2] = Knob::ranked(40);
+    assert_eq!(difference(&Space::new(&other).unwrap()), Difference::Knob { place: 2 });
+    let mut values = VALUES;
+    values[39] += 1.0;
+    other[2] = Knob::graded(std::boxed::Box::leak(std::boxed::Box::new(values)), Scale::Linear);
+    assert_eq!(difference(&Space::new(&other).unwrap()), Difference::Knob { place: 2 });
+    type Mapped = trimtab::tuner!(KNOBS, observations: 16, rows: 64, dimensions: 4);
+    assert_eq!(check(&mut Mapped::new(), &space(), &stream).unwrap_err().difference, Difference::Size);
+}
+
+#[test]
+fn a_random_map_is_repeated_by_a_tuner_of_its_type() {
+    use crate::relays::{RelayTuner, cost, space};
+    let (mut tuner, mut bytes) = (RelayTuner::new(), Vec::new());
+    tuner
+        .init(space().unwrap(), Config { acquisition: Acquisition::ExpectedImprovement, ..Config::DEFAULT }, 3)
+        .unwrap();
+    let mut reporter = Reporter::new(&mut bytes);
+    reporter.hello(&tuner, &ABOUT).unwrap();
+    for _ in 0..12 {
+        let proposal = tuner.ask().unwrap();
+        let value = cost(&proposal.combination);
+        tuner.tell(&proposal.combination, value).unwrap();
+        reporter.measured(&proposal, Event::Told(value)).unwrap();
+    }
+    let found = check(&mut RelayTuner::new(), &space().unwrap(), &bytes).unwrap();
+    assert_eq!((found.proposals, found.unchecked), (12, 0));
+}
+
+#[test]
+fn the_longest_frames_fit_in_the_room_that_is_asserted() {
+    let (mut plain, mut stuffed) = ([0; wire::MOST_BYTES], [0; wire::MOST_BYTES]);
+    let config = Config {
+        map: Some(trimtab::Distribution::Signs),
+        acquisition: Acquisition::Ucb(trimtab::Beta::Theorem { delta: 0.1, scale: 0.5 }),
+        noise: trimtab::Noise::Given(0.1),
+        refit: u16::MAX,
+        initial: u16::MAX,
+        remeasure: u16::MAX,
+        descent: u16::MAX,
+        rows: u16::MAX,
+        observations: u16::MAX,
+        ..Config::DEFAULT
+    };
+    let hello = Hello {
+        release: "100.100.100",
+        name: "sixteen letters!",
+        cause: Cause::Rebuilt,
+        knobs: u16::MAX,
+        is_restricted: true,
+        map: (u16::MAX, u16::MAX),
+        budget: u16::MAX,
+        seed: u64::MAX,
+        config,
+    };
+    assert!(wire::encode(u32::MAX, &Frame::Hello(hello), &mut plain, &mut stuffed).is_some());
+    let values = core::iter::repeat_n(f32::from_bits(0x0101_0101), frame::MOST_VALUES).collect();
+    let part = KnobPart { place: 999, shape: Shape::Graded { is_log: true, levels: 256, first: 240, values } };
+    assert!(wire::encode(u32::MAX, &Frame::Knob(part), &mut plain, &mut stuffed).is_some());
+    // Three knobs take 34 bytes.
+    let proposed = Proposed { levels: &[1, 2, 3], mean: 0.1, std_dev: 0.1, score: 0.1 };
+    let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
+    assert_eq!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).map(<[u8]>::len), Some(34));
+    // 88 knobs in 128 bytes, and a thousand in 1040.
+    for (knobs, room) in [(88, wire::MOST_BYTES), (1000, 1040)] {
+        assert!(knobs + wire::BESIDE_LEVELS <= room);
+        let levels = std::vec![255; knobs];
+        let (mut plain, mut stuffed) = (std::vec![0; room], std::vec![0; room]);
+        let proposed = Proposed { levels: &levels, mean: 0.1, std_dev: 0.1, score: 0.1 };
+        let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
+        assert!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).is_some(), "{knobs}");
+    }
+}
+
+#[test]
+fn the_bytes_of_a_frame_by_hand() {
+    // Version 1, number 5, kind 4, two levels 3 and 0, event Told of 0.5 (0x3f000000, smallest byte first), not resumed, then the sum.
+    let frame = Frame::Happened { levels: &[3, 0], event: Event::Told(0.5), resumed: false };
+    let plain = [1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0];
+    let mut expected = plain.to_vec();
+    expected.extend(CRC_OF_PLAIN.to_le_bytes());
+    let (mut room, mut stuffed) = ([0; 64], [0; 64]);
+    let bytes = wire::encode(5, &frame, &mut room, &mut stuffed).unwrap().to_vec();
+    assert_eq!(bytes.last(), Some(&0));
+    let mut decoded = bytes[..bytes.len() - 1].to_vec();
+    let length = cobs::decode_in_place(&mut decoded).unwrap();
+    assert_eq!(decoded[..length], expected);
+    // Zeros at places 5 to 9 and 11: the first block is 6 long, then four of one, ...
+    assert_eq!(bytes[..6], [6, 1, 5, 4, 2, 3]);
+}
+
+/// By Python: `zlib.crc32(bytes([1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0]))`.
+const CRC_OF_PLAIN: u32 = 0x606b_8361;
+
+#[test]
+fn foreign_versions_are_named_and_long_garbage_is_no_frame() {
+    let plain = [9, 1, 2, 3];
+    let sum = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&plain);
+    let mut stuffed = [0; 32];
+    let length = cobs::encode(&[&plain[..], &sum.to_le_bytes()].concat(), &mut stuffed);
+    assert_eq!(wire::decode(&mut stuffed[..length]), Err(Fault::Version { found: 9 }));
+    let mut decoder = Decoder::<64>::new();
+    assert!((0..1000).all(|_| decoder.push(7).is_none()));
+    assert_eq!(decoder.push(0), Some(Err(Fault::TooLong)));
+    assert_eq!((decoder.garbled(), decoder.is_between()), (1, true));
+}
+
+#[test]
+fn names_are_cut_between_letters() {
+    let mut tuner = Tuner::<4, 0, 6, 4, 16, 10>::new();
+    tuner.init(space(), CONFIG, 1).unwrap();
+    for (name, sent) in
+        [("", ""), ("antenna", "antenna"), ("äöüäöüäöüäöü", "äöüäöüäö"), ("0123456789abcdef+", "0123456789abcdef")]
+    {
+        let mut bytes = Vec::new();
+        Reporter::new(&mut bytes).hello(&tuner, &About { name, ..ABOUT }).unwrap();
+        let mut first = split(&bytes).swap_remove(0);
+        let Ok((0, Frame::Hello(hello))) = wire::decode(&mut first) else { panic!("no hello") };
+        assert_eq!((hello.name, hello.config.rows, hello.config.observations), (sent, 16, 4));
+    }
+}

@@ -1,0 +1,14 @@
+//! Tells the linker how an image is laid out: by cortex-m-rt's script, which asks for `memory.x`.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::copy("memory.x", out.join("memory.x"))?;
+    println!("cargo::rustc-link-search={}", out.display());
+    println!("cargo::rustc-link-arg=--nmagic");
+    println!("cargo::rustc-link-arg=-Tlink.x");
+    println!("cargo::rerun-if-changed=memory.x");
+    Ok(())
+}

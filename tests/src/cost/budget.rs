@@ -1,0 +1,83 @@
+//! What a tuner of 64 observations, 256 rows and 8 dimensions should cost, and what it does.
+//!
+//! **Choices.** A target that is missed stays in the table, with what it would take. The limits that a test holds are beside the
+//! test (`tests/budget.rs`): a target where it is met, else what is reached.
+
+use anyhow::{Context as _, Result};
+
+use super::{Mode, Report, Run, Step};
+
+/// Levels of optimization at which flash is measured, as cargo's configuration writes them; the last is the one that is flashed, so that
+/// this image is the one that stays.
+pub const LEVELS: [&str; 3] = ["3", "'z'", "'s'"];
+
+/// A target: what, its unit, how much, and what it would take where it is missed.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// What is limited.
+    pub what: &'static str,
+    /// At most so much: bytes or instructions.
+    pub most: u64,
+    /// What it would take to meet it.
+    pub takes: &'static str,
+}
+
+/// The targets, in the order of [`Report::budgets`].
+pub const TARGETS: [Target; 7] = [
+    Target { what: "state, recomputing (bytes)", most: 24 * 1024, takes: "fewer observations" },
+    Target { what: "state, incremental (bytes)", most: 92 * 1024, takes: "fewer rows in the cache" },
+    Target { what: "stack of `ask` and `tell` (bytes)", most: 2 * 1024, takes: "no vector of T numbers on the stack" },
+    Target { what: "flash at \"s\" without logging (bytes)", most: 12 * 1024, takes: "fewer choices a build" },
+    Target {
+        what: "steady `ask` + `tell`, incremental (instructions)",
+        most: 150_000,
+        takes: "no descent (`Config::descent` of 0): its candidates are new at every ask, each in O(t²)",
+    },
+    Target {
+        what: "mean `ask` + `tell`, incremental, fits included (instructions)",
+        most: 1_500_000,
+        takes: "fits less often",
+    },
+    Target {
+        what: "worst `ask` + `tell`, incremental, fits included (instructions)",
+        most: 8_000_000,
+        takes: "a fit in slices",
+    },
+];
+
+/// A target, and what was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The target.
+    pub target: Target,
+    /// What was measured.
+    pub reached: u64,
+}
+
+impl Budget {
+    /// Whether the target is met.
+    pub fn is_met(&self) -> bool {
+        self.reached <= self.target.most
+    }
+}
+
+impl Report {
+    /// What was measured for each of [`TARGETS`].
+    pub fn budgets(&self) -> Result<[Budget; TARGETS.len()]> {
+        let case = self.case("relays", 64)?;
+        let run = |mode| case.run(mode).context("24 relays are measured in both modes");
+        let (recomputing, incremental): (&Run, &Run) = (run(Mode::Recomputing)?, run(Mode::Incremental)?);
+        let reached = [
+            case.state,
+            case.state + case.cache,
+            recomputing.stack.max(incremental.stack),
+            *self.flash.last().context("flash was measured")?,
+            incremental.steady(),
+            incremental.mean(Step::both),
+            incremental.worst(Step::both),
+        ];
+        let mut budgets = TARGETS.map(|target| Budget { target, reached: 0 });
+        budgets.iter_mut().zip(reached).for_each(|(budget, reached)| budget.reached = reached);
+        Ok(budgets)
+    }
+}

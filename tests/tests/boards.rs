@@ -1,0 +1,184 @@
+//! Every board: its images build and lie where its memory is, and what QEMU can run is run.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{env, fs, process};
+
+use object::{Object as _, ObjectSection as _, SectionFlags};
+use trimtab_tests::board::{BOARDS, Board, MPS2_AN386, STM32F405};
+use trimtab_tests::image::{Image, Profile};
+use trimtab_tests::qemu::Session;
+use trimtab_tests::{golden, root, template};
+
+/// Images of all boards of a target end in the same file, so one is built and looked at after the other.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    BUILDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn build(name: &str, board: Board) -> PathBuf {
+    Image::find(name).and_then(|image| image.build_for(board, Profile::Release)).unwrap()
+}
+
+/// The lines of an image that must end with success.
+fn run(name: &str, board: Board) -> Vec<String> {
+    let elf = build(name, board);
+    Session { board, ..Session::default() }.run(&elf, &mut |_| ()).unwrap().success().unwrap()
+}
+
+/// The memory that a board's layout names, as an independent reading of the linker script.
+fn memory(board: &str, name: &str) -> Range<u64> {
+    let layout = fs::read_to_string(root().join(format!("firmware/boards/{board}.x"))).unwrap();
+    let line = layout.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+    let after = |word: &str| line.split(word).nth(1).unwrap().trim_start_matches([' ', '=']);
+    let origin = u64::from_str_radix(after("ORIGIN").split(',').next().unwrap().trim_start_matches("0x"), 16).unwrap();
+    let kibibytes: u64 = after("LENGTH").trim_end().trim_end_matches('K').parse().unwrap();
+    origin..origin + kibibytes * 1024
+}
+
+/// Every section that is loaded or reserved is in the flash or in the RAM, and the vectors are first.
+fn lies_in_memory(elf: &Path, board: &str) {
+    let bytes = fs::read(elf).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let (flash, ram) = (memory(board, "FLASH"), memory(board, "RAM"));
+    let mut seen = 0;
+    for section in file.sections().filter(|section| section.size() > 0) {
+        // SHF_ALLOC: it takes memory on the chip.
+        let SectionFlags::Elf { sh_flags } = section.flags() else { panic!("an image is an ELF file") };
+        if sh_flags & 2 != 0 {
+            let (name, begin) = (section.name().unwrap(), section.address());
+            let end = begin + section.size();
+            let is_within = |memory: &Range<u64>| memory.start <= begin && end <= memory.end;
+            assert!(is_within(&flash) || is_within(&ram), "{board}: {name} at {begin:#x}..{end:#x}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "{board}: only {seen} sections");
+    let vectors = file.section_by_name(".vector_table").map(|section| section.address());
+    assert_eq!(vectors, Some(flash.start), "{board}");
+    if board == "rp2350" {
+        // The boot ROM looks for the image's block in the first 4 KiB.
+        let block = file.section_by_name(".start_block").unwrap();
+        assert!(block.address() + block.size() <= flash.start + 4096);
+        assert_eq!(block.data().unwrap()[..4], 0xFFFF_DED3_u32.to_le_bytes());
+    }
+}
+
+#[test]
+fn images_of_every_board_lie_where_its_memory_is() {
+    let _guard = alone();
+    for board in BOARDS.iter().copied().filter(|board| board.probe.is_some()) {
+        for name in ["fetch", "rtic_style"] {
+            lies_in_memory(&build(name, board), board.name);
+        }
+    }
+}
+
+#[test]
+fn a_layout_that_is_another_board_s_is_noticed() {
+    let _guard = alone();
+    let elf = build("rtic_style", STM32F405);
+    let noticed = std::panic::catch_unwind(|| lies_in_memory(&elf, "nrf52840"));
+    assert!(noticed.is_err());
+}
+
+#[test]
+fn fetch_runs_on_both_machines_and_counts_the_same_whatever_the_setting() {
+    let _guard = alone();
+    // Knobs, settings: as the tables of `trimtab_firmware::chip` have them. On the smaller space all is measured.
+    for (board, knobs, settings, measured) in [(STM32F405, 7, 512, 32), (MPS2_AN386, 3, 8, 8)] {
+        let lines = run("fetch", board);
+        let says = |text: &str| lines.iter().any(|line| line.contains(text));
+        assert!(says("this is QEMU: it counts instructions"), "{lines:#?}");
+        assert!(says(&format!("{knobs} knobs, {settings} settings, {measured} measured, 0 failed")), "{lines:#?}");
+        let count = |label: &str| {
+            let line = lines.iter().find(|line| line.contains(label)).unwrap();
+            let number = line.split(label).nth(1).unwrap().split_whitespace().next().unwrap();
+            number.trim_end_matches(',').parse::<f32>().unwrap()
+        };
+        let (reset, best, worst) = (count("after reset: "), count("best found: "), count("worst: "));
+        // An MPS2 counts in forties.
+        assert!(reset > 10_000.0 && (best - reset).abs() <= 40.0 && (worst - reset).abs() <= 40.0, "{lines:#?}");
+    }
+}
+
+#[test]
+fn parity_holds_on_a_machine_with_another_memory() {
+    let _guard = alone();
+    let lines = run("parity", MPS2_AN386);
+    golden::check("parity.txt", &lines.join("\n"));
+}
+
+#[test]
+fn slices_in_a_task_and_in_an_interrupt_give_the_same_bits() {
+    let _guard = alone();
+    for name in ["embassy", "rtic_style"] {
+        let lines = run(name, STM32F405);
+        assert!(lines.iter().any(|line| line.contains("24 proposals, the same bits")), "{name}: {lines:#?}");
+    }
+}
+
+/// A folder outside the repository, where none of its settings hold, removed at the end.
+struct Elsewhere(PathBuf);
+
+impl Elsewhere {
+    fn new(name: &str) -> Self {
+        Self(env::temp_dir().join(format!("trimtab-{name}-{}", process::id())))
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_copy_of_the_template_is_formatted_builds_and_runs() {
+    let folder = Elsewhere::new("template");
+    template::create(&folder.0).unwrap();
+    let cargo = |words: &[&str]| {
+        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        // What was built before is built again only if it changed.
+        cargo.current_dir(&folder.0).env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("template"));
+        let output = cargo.args(words).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "cargo {}:\n{errors}", words.join(" "));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    cargo(&["fmt", "--check"]);
+    let said = cargo(&["run", "--release"]);
+    // What the guide shows: the receiver's best setting is 0 off, and there are two of them.
+    let guide = fs::read_to_string(root().join("firmware/docs/guide.md")).unwrap();
+    assert!(said.contains("value: 0.0") && guide.contains(said.trim()), "{said}");
+
+    let again = template::create(&folder.0).unwrap_err().to_string();
+    assert!(again.contains("name a new folder"), "{again}");
+}
+
+#[test]
+fn the_guide_shows_the_template() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (guide, program) = (text("firmware/docs/guide.md"), text("firmware/template/src/main.rs"));
+    let shown = guide.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let [expected, got]: [Vec<_>; 2] = [program.lines().collect(), shown.lines().collect()];
+    assert_eq!(golden::first_difference(&expected, &got), None);
+}
+
+#[test]
+fn boards_are_named_where_a_user_looks_for_them() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (embed, docs) = (text(".embed.toml"), text("firmware/docs/boards.md"));
+    for board in BOARDS {
+        assert!(root().join(format!("firmware/boards/{}.x", board.name)).is_file(), "{}", board.name);
+        let Some(chip) = board.probe else { continue };
+        let profile = format!("[{}.general]\nchip = \"{chip}\"\n", board.name);
+        assert!(embed.contains(&profile), ".embed.toml has no\n{profile}");
+        for word in [board.name, board.target, chip] {
+            assert!(docs.contains(&format!("`{word}`")), "firmware/docs/boards.md does not name {word}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Power is cut at every flash operation of a whole run, in every way; after the reboot nothing is different.
+//!
+//! The run: six knobs, 44 measurements, some of which fail, a log of three pages that turns five times, a restart in the middle. Each of its
+//! writes and erases is cut in six ways ([`DAMAGES`]); then the run is finished by a new boot, and its end is compared with that of the
+//! uncut run, bit by bit.
+
+use embedded_storage::nor_flash::{NorFlash, ReadNorFlash as _};
+use trimtab::random::Random;
+use trimtab::{Combination, Config, Knob, Proposal, Space, WhenFull};
+use trimtab_firmware::flash::{Cut, Damage, RamFlash, Simulated as _};
+use trimtab_firmware::journal::{Found, Layout, Trouble};
+use trimtab_firmware::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
+
+const KNOBS: [Knob; 6] =
+    [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
+type Six = trimtab::tuner!(KNOBS, observations: 16, rows: 16);
+
+const PAGES: usize = 3;
+const PAGE: usize = 352;
+type Flash = RamFlash<PAGES, PAGE, 4>;
+
+/// Two of three pages hold what the tuner keeps, so a dropped page takes away nothing that it knows.
+const LAYOUT: Layout = Layout { range: 0..(PAGES * PAGE) as u32, records: 8 };
+/// Outcomes and one restart.
+const BUDGET: u32 = 45;
+const RESTART: u32 = 29;
+
+const DAMAGES: [Damage; 6] =
+    [Damage::Nothing, Damage::Half, Damage::AllButLast, Damage::Random(1), Damage::Random(2), Damage::All];
+
+fn task() -> Task<6> {
+    let config = Config { when_full: WhenFull::ForgetOldest, ..Config::default() };
+    Task { space: Space::new(&KNOBS).unwrap(), config, seed: 7, meaning: 0 }
+}
+
+/// The cost, or none: a third of all combinations crash.
+fn measure(c: &Combination<6>) -> Option<f32> {
+    let target = [1.0, 5.0, 2.0, 0.0, 1.0, 2.0];
+    let cost = c.levels().iter().zip(target).map(|(level, target)| (f32::from(*level) - target).abs()).sum();
+    (c.level(1) > 0 && c.level(2) != 3).then_some(cost)
+}
+
+/// What a run came to: all that is known, and what would be measured next, to the bit.
+#[derive(Clone, Debug, PartialEq)]
+struct End {
+    observations: Vec<(Combination<6>, u32, u16)>,
+    hyper: [u32; 3],
+    next: Vec<(Combination<6>, [u32; 3])>,
+}
+
+/// Boots, and goes on until the budget is used up or the power is gone. The end, or none if it was cut.
+fn boot(flash: impl NorFlash, measured: &mut usize) -> (Boot, Option<End>) {
+    let mut tuner = Box::new(Six::new());
+    let (mut kept, boot) = Persistent::open(&mut tuner, &task(), flash, LAYOUT).unwrap();
+    while kept.trouble().is_none() && kept.total() < BUDGET {
+        if kept.total() == RESTART {
+            kept.restart();
+            continue;
+        }
+        let c = kept.ask().unwrap().combination;
+        if kept.trouble().is_some() {
+            break;
+        }
+        *measured += 1;
+        match measure(&c) {
+            Some(cost) => kept.tell(&c, cost).unwrap(),
+            None => kept.tell_failed(&c).unwrap(),
+        };
+    }
+    if kept.trouble().is_some() {
+        return (boot, None);
+    }
+    let hyper = kept.tuner().hyper();
+    let bits = |p: Proposal<6>| (p.combination, [p.mean, p.std_dev, p.score].map(f32::to_bits));
+    let end = End {
+        observations: kept.tuner().observations().map(|o| (o.combination, o.value.to_bits(), o.repeats)).collect(),
+        hyper: [hyper.length_scale, hyper.linear_weight, hyper.noise].map(f32::to_bits),
+        next: (0..3).map(|_| bits(kept.ask().unwrap())).collect(),
+    };
+    (boot, Some(end))
+}
+
+/// The run without a cut: its flash, operations, measurements and end.
+fn uncut() -> (Flash, u32, usize, End) {
+    let (mut flash, mut measured) = (Flash::new(), 0);
+    let mut powered = Cut::never(&mut flash);
+    let (found, end) = boot(&mut powered, &mut measured);
+    assert_eq!(found.found, Some(Found::Blank));
+    let operations = powered.operations();
+    let end = end.expect("the power stays on");
+    assert!(end.observations.iter().any(|(_, _, repeats)| *repeats == 0), "a failure is among the outcomes");
+    (flash, operations, measured, end)
+}
+
+#[test]
+fn every_cut_ends_in_the_same_bits() {
+    let (_, operations, measurements, expected) = uncut();
+    // 45 entries fill five pages of 8: six erases and six headers.
+    assert_eq!((operations, measurements), (45 + 6 + 6, 44));
+    let mut repeated = 0;
+    for operation in 0..operations {
+        for damage in DAMAGES {
+            let (mut flash, mut measured) = (Flash::new(), 0);
+            let (_, end) = boot(Cut::at(&mut flash, operation, damage), &mut measured);
+            assert_eq!(end, None, "operation {operation} was cut");
+            let (found, end) = boot(&mut flash, &mut measured);
+            assert_eq!(end.as_ref(), Some(&expected), "cut at {operation}, {damage:?}, {found:?}");
+            assert!(measured <= measurements + 1, "cut at {operation}, {damage:?}: {measured} measurements");
+            assert!(found.damaged <= 1, "{found:?}");
+            repeated += measured - measurements;
+        }
+    }
+    // Of 44 records each is lost in all ways but the one in which the write was done.
+    assert_eq!(repeated, 44 * (DAMAGES.len() - 1));
+}
+
+#[test]
+fn cuts_while_recovering_from_cuts_change_nothing_either() {
+    let (_, operations, measurements, expected) = uncut();
+    let mut random = Random::new(3, 0);
+    for _ in 0..150 {
+        let (mut flash, mut measured) = (Flash::new(), 0);
+        let mut cuts = 0;
+        let end = loop {
+            // Two cuts soon after each other, then anywhere.
+            let most = if cuts == 1 { 4 } else { operations };
+            let (operation, damage) = (random.below(most), DAMAGES[random.below(6) as usize]);
+            let (_, end) = match cuts {
+                0..4 => boot(Cut::at(&mut flash, operation, damage), &mut measured),
+                _ => boot(&mut flash, &mut measured),
+            };
+            match end {
+                Some(end) => break end,
+                None => cuts += 1,
+            }
+        };
+        assert_eq!(end, expected, "after {cuts} cuts");
+        assert!(measured <= measurements + cuts);
+    }
+}
+
+#[test]
+fn pages_wear_evenly() {
+    let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
+    let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+    let mut dropped = 0;
+    for i in 0..500 {
+        let c = kept.ask().unwrap().combination;
+        dropped += u32::from(kept.tell(&c, (i % 7) as f32).unwrap() == Stored::OldestDropped);
+        assert_eq!(kept.tuner().len(), 16.min(i + 1), "a dropped page takes nothing away");
+    }
+    // 500 records turn the page 62 times; the first two drop nothing.
+    assert_eq!((dropped, kept.total()), (60, 500));
+    assert_eq!(flash.erases(), &[21, 21, 21]);
+}
+
+/// Any single bit of a full flash, and any byte: a boot that goes on, and never an observation that nobody made.
+#[test]
+fn corrupt_flash_never_leads_to_a_wrong_answer() {
+    let (sound, _, _, expected) = uncut();
+    let truth: Vec<_> = (0..1920).filter_map(|index| task().space.at(index)).map(|c| (c, measure(&c))).collect();
+    let mut random = Random::new(5, 0);
+    let mut noticed = 0;
+    for round in 0..600 {
+        let mut flash = sound.clone();
+        let (offset, mut byte) = (random.below((PAGES * PAGE) as u32), [0]);
+        flash.read(offset, &mut byte).unwrap();
+        flash
+            .poke(offset, &[if round % 2 == 0 { byte[0] ^ 1 << random.below(8) } else { random.bits() as u8 }])
+            .unwrap();
+        let mut tuner = Box::new(Six::new());
+        let (mut kept, boot) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+        assert_eq!((boot.found, boot.trouble), (Some(Found::Log), None), "two sound pages are enough");
+        for o in kept.tuner().observations() {
+            let (_, cost) = truth.iter().find(|(c, _)| *c == o.combination).unwrap();
+            assert_eq!((!o.is_failure()).then_some(o.value), *cost);
+        }
+        let same = kept.tuner().observations().map(|o| o.combination).eq(expected.observations.iter().map(|o| o.0));
+        noticed += u32::from(boot.damaged > 0 || !same);
+        let c = kept.ask().unwrap().combination;
+        assert!(!matches!(kept.tell(&c, 1.0), Ok(Stored::No(_)) | Err(_)));
+    }
+    assert!(noticed > 200, "only {noticed} of 600 hit something");
+}
+
+/// Flash full of zeros or noise.
+#[test]
+fn garbage_is_a_fresh_start() {
+    let expected = uncut().3;
+    let mut random = Random::new(9, 0);
+    for round in 0..20 {
+        let mut flash = Flash::new();
+        let noise: Vec<u8> = (0..PAGES * PAGE).map(|_| if round == 0 { 0 } else { random.bits() as u8 }).collect();
+        flash.poke(0, &noise).unwrap();
+        let mut measured = 0;
+        let (found, end) = boot(&mut flash, &mut measured);
+        assert_eq!((found.found, found.records, measured), (Some(Found::Unreadable), 0, 44));
+        assert_eq!(end.as_ref(), Some(&expected));
+    }
+}
+
+#[test]
+fn another_tuners_log_is_left_alone() {
+    let (sound, ..) = uncut();
+    let others: [fn(&mut Task<6>); 4] = [
+        |task| task.seed = 8,
+        |task| task.meaning = 1,
+        |task| task.config.initial = 5,
+        |task| {
+            let mut knobs = KNOBS;
+            knobs[1] = Knob::nominal(8);
+            task.space = Space::new(&knobs).unwrap();
+        },
+    ];
+    for change in others {
+        let (mut flash, mut other) = (sound.clone(), task());
+        change(&mut other);
+        let mut tuner = Box::new(Six::new());
+        let (kept, boot) = Persistent::open(&mut tuner, &other, &mut flash, LAYOUT).unwrap();
+        assert_eq!((boot.found, boot.records, kept.tuner().len()), (Some(Found::Foreign), 0, 0));
+        // From now on it is the other's; and back again is foreign again.
+        for (task, found) in [(&other, Found::Log), (&task(), Found::Foreign)] {
+            let (_, boot) = Persistent::open(&mut tuner, task, &mut flash, LAYOUT).unwrap();
+            assert_eq!((boot.found, boot.records), (Some(found), 0));
+        }
+    }
+    // A version from the future: bytes 4..8 of each page.
+    let mut flash = sound.clone();
+    for page in 0..PAGES {
+        flash.poke((page * PAGE + 4) as u32, &[9, 0, !9, !0]).unwrap();
+    }
+    let (found, end) = boot(&mut flash, &mut 0);
+    assert_eq!((found.found, found.records, end), (Some(Found::Version(9)), 0, Some(uncut().3)));
+}
+
+/// Flash that has stopped to work.
+struct Stuck<'a> {
+    flash: &'a mut Flash,
+    writes: bool,
+    /// It says that all is well, and does nothing.
+    silent: bool,
+}
+
+impl embedded_storage::nor_flash::ErrorType for Stuck<'_> {
+    type Error = embedded_storage::nor_flash::NorFlashErrorKind;
+}
+
+impl embedded_storage::nor_flash::ReadNorFlash for Stuck<'_> {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        self.flash.read(offset, bytes).map_err(|_| Self::Error::Other)
+    }
+
+    fn capacity(&self) -> usize {
+        self.flash.capacity()
+    }
+}
+
+impl NorFlash for Stuck<'_> {
+    const WRITE_SIZE: usize = 4;
+    const ERASE_SIZE: usize = PAGE;
+
+    fn erase(&mut self, _: u32, _: u32) -> Result<(), Self::Error> {
+        if self.silent { Ok(()) } else { Err(Self::Error::Other) }
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
+        match (self.writes, self.silent) {
+            (true, _) => self.flash.write(offset, bytes).map_err(|_| Self::Error::Other),
+            (false, true) => Ok(()),
+            (false, false) => Err(Self::Error::Other),
+        }
+    }
+}
+
+#[test]
+fn flash_that_stopped_working_is_told_and_tuning_goes_on() {
+    let (sound, ..) = uncut();
+    for (writes, silent, trouble) in [
+        (false, false, Trouble::Refused),
+        (false, true, Trouble::Worn),
+        (true, false, Trouble::Refused),
+        (true, true, Trouble::Worn),
+    ] {
+        let mut flash = sound.clone();
+        let mut tuner = Box::new(Six::new());
+        let stuck = Stuck { flash: &mut flash, writes, silent };
+        let (mut kept, boot) = Persistent::open(&mut tuner, &task(), stuck, LAYOUT).unwrap();
+        assert_eq!((boot.found, boot.records, boot.trouble), (Some(Found::Log), 20, None));
+        let mut stored = Vec::new();
+        for _ in 0..20 {
+            let c = kept.ask().unwrap().combination;
+            stored.push(match measure(&c) {
+                Some(cost) => kept.tell(&c, cost).unwrap(),
+                None => kept.tell_failed(&c).unwrap(),
+            });
+        }
+        // The last page has five of eight entries; the third more fills it, and the next page cannot be begun.
+        let good = stored.iter().take_while(|stored| **stored == Stored::Yes).count();
+        assert_eq!(good, if writes { 2 } else { 0 });
+        assert!(stored[good..].iter().all(|stored| *stored == Stored::No(trouble)), "{stored:?}");
+        assert_eq!((kept.trouble(), kept.tuner().len()), (Some(trouble), 16));
+        // What was in flash is still there, and a boot with sound flash goes on from it.
+        let (_, boot) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+        assert!(boot.found == Some(Found::Log) && boot.records >= 15, "{boot:?}");
+    }
+}
+
+#[test]
+fn a_layout_that_does_not_fit_is_told_and_tuning_goes_on() {
+    for layout in [
+        Layout { range: 0..PAGE as u32, ..LAYOUT },
+        Layout { range: 4..(2 * PAGE) as u32, ..LAYOUT },
+        Layout { range: 0..(4 * PAGE) as u32, ..LAYOUT },
+        Layout { records: 0, ..LAYOUT },
+        Layout { records: 9, ..LAYOUT },
+    ] {
+        let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
+        let (mut kept, boot) = Persistent::open(&mut tuner, &task(), &mut flash, layout.clone()).unwrap();
+        assert_eq!((boot.found, boot.trouble), (None, Some(Trouble::Layout)), "{layout:?}");
+        let c = kept.ask().unwrap().combination;
+        assert_eq!(kept.tell(&c, 1.0).unwrap(), Stored::No(Trouble::Layout));
+    }
+}
+
+/// A combination that takes the power down: boot after boot ends in it, until it is given up.
+#[test]
+fn a_measurement_that_cuts_the_power_is_given_up() {
+    for records in [0, 5] {
+        let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
+        let mut boots = 0;
+        let mut last = None;
+        let given_up = loop {
+            let (mut kept, boot) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+            while kept.total() < records {
+                let c = kept.ask().unwrap().combination;
+                kept.tell(&c, 1.0).unwrap();
+            }
+            let c = kept.ask().unwrap().combination;
+            assert!(last.is_none_or(|last| last == c), "each boot asks for the same");
+            if boot.is_hopeless() {
+                kept.tell_failed(&c).unwrap();
+                assert_ne!(kept.ask().unwrap().combination, c);
+                break c;
+            }
+            // Here the power goes.
+            (last, boots) = (Some(c), boots + 1);
+        };
+        assert_eq!((Some(given_up), boots), (last, u32::from(ENOUGH) + 1));
+        let (_, boot) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+        assert_eq!((boot.begun, boot.records), (0, records + 1));
+    }
+}
