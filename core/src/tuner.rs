@@ -277,6 +277,23 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         &self.pending
     }
 
+    /// The combinations in the queue, in the order in which they will be asked.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let default = tuner.space().combination(&[2, 7])?;
+    /// tuner.enqueue(&default)?;
+    /// assert_eq!(tuner.queue(), [default]);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn queue(&self) -> &[Combination<K>] {
+        &self.queue
+    }
+
     /// The combinations with an outcome, in the order of their first one.
     ///
     /// ```

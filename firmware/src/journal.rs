@@ -25,7 +25,7 @@
 //! Why not sequential-storage, the field's queue in flash: it promises that *its* pages survive a cut, not that the same
 //! records are dropped after it, and it is asynchronous. What a log of equal records needs is this file and the next.
 //!
-//! **Cost.** 48 bytes and the flash driver; K + 14 bytes of flash a record, rounded up to words. Opening reads every slot once.
+//! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash a record, rounded up to words. Opening reads every slot once.
 
 use core::marker::PhantomData;
 use core::ops::Range;

@@ -22,7 +22,7 @@
 //! measurement, and [`Boot::begun`] counts the boots that came so far and no further: after [`ENOUGH`] of them
 //! [`is_hopeless`](Boot::is_hopeless) says to tell that combination as failed.
 //!
-//! **Cost.** The tuner, the journal and a few words; one flash write a record, one more a boot. A boot replays at most P pages.
+//! **Cost.** The tuner, the journal and KEPT combinations; one flash write a record, one more a boot. A boot replays at most P pages.
 
 use core::mem;
 
@@ -87,6 +87,9 @@ pub enum Stored {
     No(Trouble),
 }
 
+/// The best of before, best first.
+type Queue<const K: usize> = Vec<Combination<K>, KEPT>;
+
 /// A tuner with its log in flash.
 ///
 /// ```
@@ -126,8 +129,11 @@ pub struct Persistent<
 > {
     tuner: &'t mut Tuner<K, M, D, T, L, P>,
     journal: Result<Journal<F, K>, Trouble>,
+    /// What the last restart put in the queue.
+    queued: Queue<K>,
     /// This boot found a log and has not marked its first measurement yet.
     unmarked: bool,
+    rebuilds: u32,
 }
 
 impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -146,7 +152,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
         };
-        let mut kept = Self { tuner, journal, unmarked: found == Some(Found::Log) };
+        let mut kept = Self { tuner, journal, queued: Queue::new(), unmarked: found == Some(Found::Log), rebuilds: 0 };
         let (records, damaged) = kept.read();
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };
@@ -161,6 +167,11 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Why the log is not kept; none if it is.
     pub fn trouble(&self) -> Option<Trouble> {
         self.journal.as_ref().err().copied()
+    }
+
+    /// How often the tuner was built again since the boot, because old entries were dropped: by an outcome, or by the mark before the first ask.
+    pub fn rebuilds(&self) -> u32 {
+        self.rebuilds
     }
 
     /// Outcomes and restarts since the log began, dropped ones too; those of this boot alone without a log.
@@ -217,9 +228,23 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         if dropped {
             self.rebuild();
         } else {
-            begin_anew(self.tuner);
+            self.queued = begin_anew(self.tuner);
         }
         self.stored(dropped)
+    }
+
+    /// Hands out the records that make a tuner after `init` what this one is: for whoever watches and missed the beginning.
+    pub fn history(&mut self, mut record: impl FnMut(&Record<K>)) -> Result<(), Trouble> {
+        self.queued.iter().for_each(|c| record(&Record::new(c, Event::Enqueued)));
+        let Ok(journal) = &mut self.journal else { return Ok(()) };
+        let mut restarts = 0;
+        journal.read(|entry| restarts += u32::from(entry == Entry::Restarted))?;
+        journal.read(|entry| match entry {
+            Entry::Restarted => restarts -= 1,
+            Entry::Record(found) if restarts == 0 => record(&found),
+            Entry::Record(_) | Entry::Begun => {}
+        })?;
+        Ok(())
     }
 
     fn stored(&self, dropped: bool) -> Stored {
@@ -243,6 +268,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Begins from nothing, and takes the log in.
     fn rebuild(&mut self) {
+        self.rebuilds = self.rebuilds.wrapping_add(1);
         initialise(self.tuner);
         self.read();
     }
@@ -251,13 +277,14 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     fn read(&mut self) -> (u32, u32) {
         let Ok(journal) = &mut self.journal else { return (0, 0) };
         let (mut records, mut refused) = (0, 0);
-        let tuner = &mut *self.tuner;
+        let (tuner, queued) = (&mut *self.tuner, &mut self.queued);
+        queued.clear();
         let damaged = journal.read(|entry| match entry {
             Entry::Record(record) => match tuner.replay(&record) {
                 Ok(()) => records += 1,
                 Err(_) => refused += 1,
             },
-            Entry::Restarted => begin_anew(tuner),
+            Entry::Restarted => *queued = begin_anew(tuner),
             Entry::Begun => {}
         });
         (records, refused + self.lost(damaged).unwrap_or(0))
@@ -277,10 +304,10 @@ fn initialise<const K: usize, const M: usize, const D: usize, const T: usize, co
     let _ = tuner.init(tuner.space().clone(), *tuner.config(), tuner.seed());
 }
 
-/// Forgets all outcomes, and puts the combinations with the best of them in the queue.
+/// Forgets all outcomes, and puts the combinations with the best of them in the queue: these.
 fn begin_anew<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,
-) {
+) -> Queue<K> {
     const { assert!(KEPT <= MOST_PENDING, "the queue holds the best of before") };
     let goal = tuner.config().goal;
     let is_better = |a: f32, b: f32| if goal == Goal::Minimise { a < b } else { a > b };
@@ -292,8 +319,7 @@ fn begin_anew<const K: usize, const M: usize, const D: usize, const T: usize, co
         best.truncate(KEPT);
     }
     initialise(tuner);
-    for (c, _) in &best {
-        // There is room, and nothing is known of it any more.
-        let _ = tuner.enqueue(c);
-    }
+    // There is room, and nothing is known of them any more.
+    best.iter().for_each(|(c, _)| tuner.enqueue(c).unwrap_or_default());
+    best.iter().map(|(c, _)| *c).collect()
 }

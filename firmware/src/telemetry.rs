@@ -5,7 +5,7 @@
 //!   └ what is tuned, by which tuner    └ what was proposed, to the bit, and what came of it
 //! ```
 //!
-//! The tuner's state follows from what is in the frames, so whoever has them can ask a tuner of his own and compare: [`check`] does, in a
+//! The tuner's state follows from what is in the frames, so whoever has them can ask a tuner of his own and compare: [`check()`] does, in a
 //! `cargo test` or in `trimtab replay`.
 //!
 //! | file | what |

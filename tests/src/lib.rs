@@ -6,14 +6,16 @@
 //! - [`golden`]: files of expected text, compared line by line and rewritten by one switch;
 //! - `workspace`: cargo, and what it knows of the packages;
 //! - `board`: what the firmware is built for, and what QEMU can stand in for;
+//! - `machine`: processors, and a machine for each on which bits are compared;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
+//! - `wasm`: runs a WebAssembly module and reads its lines;
 //! - `log`: decodes what an image says, defmt frames or plain lines;
 //! - `cost`: what a step costs on the chip;
 //! - `template`: a project to start from;
 //! - `browser`: what the report is tested in.
 //!
-//! All but the first need the feature `qemu`.
+//! All but the first need the feature `qemu`, and `wasm` the feature of its name.
 
 use std::path::{Path, PathBuf};
 
@@ -29,9 +31,13 @@ pub mod image;
 #[cfg(feature = "qemu")]
 pub mod log;
 #[cfg(feature = "qemu")]
+pub mod machine;
+#[cfg(feature = "qemu")]
 pub mod qemu;
 #[cfg(feature = "qemu")]
 pub mod template;
+#[cfg(feature = "wasm")]
+pub mod wasm;
 #[cfg(feature = "qemu")]
 pub mod workspace;
 

@@ -18,8 +18,11 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use crate::board::{Board, Emulator, STM32F405};
 use crate::log::Texts;
 
-/// The program that runs images.
+/// The program that runs images for a Cortex-M.
 pub const PROGRAM: &str = "qemu-system-arm";
+
+/// The program that runs images for RISC-V.
+pub const RISCV: &str = "qemu-system-riscv32";
 
 /// What every machine is told: no screen, semihosting on this machine's files and streams.
 const ARGUMENTS: &[&str] =
@@ -27,11 +30,11 @@ const ARGUMENTS: &[&str] =
 
 /// How to get QEMU, for every system on which we know.
 pub const HOW_TO_GET: &str = "\
-QEMU is not installed (no `qemu-system-arm` on the path). Get it with:
+QEMU is not installed (no `qemu-system-arm`, or for RISC-V no `qemu-system-riscv32`, on the path). Get it with:
 
-  Debian, Ubuntu   sudo apt-get install qemu-system-arm
-  Fedora           sudo dnf install qemu-system-arm
-  Arch             sudo pacman -S qemu-system-arm
+  Debian, Ubuntu   sudo apt-get install qemu-system-arm qemu-system-misc
+  Fedora           sudo dnf install qemu-system-arm qemu-system-riscv
+  Arch             sudo pacman -S qemu-system-arm qemu-system-riscv
   macOS            brew install qemu
   Windows          winget install SoftwareFreedomConservancy.QEMU, then put its folder on the path
 
@@ -66,7 +69,12 @@ pub fn describe(code: Option<i32>) -> String {
 
 /// The version of the installed QEMU.
 pub fn version() -> Result<String> {
-    let output = Command::new(PROGRAM).arg("--version").output().map_err(explain)?;
+    version_of(PROGRAM)
+}
+
+/// The version of one of QEMU's programs.
+pub fn version_of(program: &str) -> Result<String> {
+    let output = Command::new(program).arg("--version").output().map_err(explain)?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.lines().next().unwrap_or_default().into())
 }
@@ -190,6 +198,6 @@ fn forward(mut stream: impl Read, sender: &Sender<Said>, wrap: fn(Vec<u8>) -> Sa
 fn explain(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::NotFound => anyhow!(HOW_TO_GET),
-        _ => anyhow::Error::new(error).context(format!("cannot start {PROGRAM}")),
+        _ => anyhow::Error::new(error).context("cannot start QEMU"),
     }
 }

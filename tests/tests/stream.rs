@@ -1,41 +1,89 @@
-//! What an image streams over its serial port is a run that this machine repeats, bit by bit.
+//! What an image streams over its serial port is a run that this machine repeats, bit by bit: through a reset, a flash that fills up, and an antenna
+//! that moves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use trimtab_firmware::relays::{OBSERVATIONS, RelayTuner, space};
+use trimtab_firmware::antenna::{self, AntennaTuner};
+use trimtab_firmware::relays::{self, RelayTuner};
 use trimtab_firmware::telemetry::{Checked, check};
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::Session;
 
-/// A file of one test's own, gone when the test ends.
-struct Uart(PathBuf);
+/// The exit code of a power cut.
+const CUT: i32 = 3;
 
-impl Uart {
+/// A folder of one test's own, gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
     fn new(name: &str) -> Self {
-        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.uart", std::process::id())))
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stream-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// What an image sends in one boot that ends with this code.
+    fn boot(&self, image: &str, code: i32) -> Vec<u8> {
+        let elf = Image::find(image).and_then(|image| image.build(Profile::Release)).unwrap();
+        let uart = self.0.join("uart");
+        let session = Session { folder: Some(&self.0), uart: Some(&uart), ..Session::default() };
+        let run = session.run(&elf, &mut |_| ()).unwrap();
+        assert_eq!(run.code, Some(code), "{run:#?}");
+        fs::read(uart).unwrap()
+    }
+
+    /// The same of the antenna, when this happens to it.
+    fn antenna(&self, scenario: &str, code: i32) -> Vec<u8> {
+        fs::write(self.0.join("scenario.txt"), scenario).unwrap();
+        self.boot("antenna", code)
     }
 }
 
-impl Drop for Uart {
+impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// What an image sends while it runs.
-fn sent(name: &str) -> Vec<u8> {
-    let uart = Uart::new(name);
-    let elf = Image::find(name).and_then(|image| image.build(Profile::Release)).unwrap();
-    let session = Session { uart: Some(&uart.0), ..Session::default() };
-    session.run(&elf, &mut |_| ()).unwrap().success().unwrap();
-    fs::read(&uart.0).unwrap()
+fn checked(stream: &[u8]) -> Checked {
+    check(&mut Box::new(AntennaTuner::new()), &antenna::space(), stream).unwrap()
 }
 
 #[test]
-fn relays() {
-    let stream = sent("stream");
-    let checked = check(&mut Box::new(RelayTuner::new()), &space().unwrap(), &stream);
-    let whole = Checked { runs: 1, proposals: OBSERVATIONS as u32, ..Checked::default() };
-    assert_eq!(checked, Ok(whole));
+fn relays_with_a_random_map() {
+    let stream = Folder::new("relays").boot("stream", 0);
+    let found = check(&mut Box::new(RelayTuner::new()), &relays::space().unwrap(), &stream);
+    let whole = Checked { runs: 1, proposals: relays::OBSERVATIONS as u32, ..Checked::default() };
+    assert_eq!(found, Ok(whole));
+}
+
+#[test]
+fn an_antenna_that_moves() {
+    // 120 measurements, a restart from the best of them, 40 more.
+    let found = checked(&Folder::new("moves").boot("antenna", 0));
+    assert_eq!(found, Checked { runs: 2, proposals: 160, ..Checked::default() });
+}
+
+#[test]
+fn a_flash_that_fills_up_and_a_power_cut() {
+    const SHORT: &str = "budget 40\nstay\nrecords 6\n";
+    let folder = Folder::new("full");
+    let found = checked(&folder.antenna(SHORT, 0));
+    // Five pages of six records: the tuner is built again whenever a page is dropped.
+    assert_eq!((found.proposals, found.unchecked, found.lost, found.garbled), (40, 0, 0, 0));
+    assert!(found.runs >= 2, "{found:?}");
+
+    // The last cut leaves one free place in a flash that is full otherwise: the mark of the next boot takes it, and the oldest page goes.
+    for cut in ["20 half", "35 all", "39 nothing"] {
+        let folder = Folder::new("cut");
+        let first = folder.antenna(&format!("{SHORT}cut {cut}\n"), CUT);
+        let second = folder.antenna(SHORT, 0);
+        let (before, both) = (checked(&first), checked(&[&first[..], &second].concat()));
+        assert!(before.runs >= 1 && before.proposals > 0 && before.proposals < 40, "{cut}: {before:?}");
+        // The boot goes on from the log, whose records it sends again; at most the measurement under way is repeated.
+        assert!(both.runs > before.runs && (39..=41).contains(&both.proposals), "{cut}: {both:?}");
+        assert_eq!((both.unchecked, both.lost, both.garbled), (0, 0, 0), "{cut}");
+    }
 }

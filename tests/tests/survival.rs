@@ -14,6 +14,7 @@ use trimtab_firmware::antenna::{AntennaTuner, Network, space};
 use trimtab_firmware::flash::RamFlash;
 use trimtab_firmware::journal::{Entry, Journal, Layout, digest};
 use trimtab_firmware::persistent::{Persistent, Task};
+use trimtab_firmware::telemetry::check;
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::{Run, Session};
 
@@ -40,8 +41,18 @@ impl Chip {
     /// One boot.
     fn boot(&self, scenario: &str) -> Run {
         fs::write(self.0.join("scenario.txt"), scenario).unwrap();
-        let session = Session { folder: Some(&self.0), limit: Duration::from_secs(120), ..Session::default() };
+        let (folder, uart) = (Some(self.0.as_path()), self.0.join("uart"));
+        let limit = Duration::from_secs(120);
+        let session = Session { folder, uart: Some(&uart), limit, ..Session::default() };
         session.run(&ELF, &mut |_| ()).unwrap()
+    }
+
+    /// What came over the serial port in the last boot: every proposal is repeated here, bit by bit. How many there were.
+    fn proposals(&self) -> u32 {
+        let stream = fs::read(self.0.join("uart")).unwrap();
+        let checked = check(&mut Box::new(AntennaTuner::new()), &space(), &stream).unwrap();
+        assert_eq!((checked.unchecked, checked.lost, checked.garbled), (0, 0, 0), "{checked:?}");
+        checked.proposals
     }
 
     fn flash(&self) -> PathBuf {
@@ -122,6 +133,7 @@ fn a_cut_run_ends_as_it_does_here() {
         assert_eq!(first.code, CUT, "{first:#?}");
         let second = chip.boot(SHORT);
         assert_eq!(state(&second), expected, "cut {cut}");
+        assert_eq!(chip.proposals() as usize, measured(&second), "cut {cut}");
         let measured = measured(&first) + measured(&second);
         assert!((29..=31).contains(&measured), "cut {cut}: {measured} measurements");
     }
@@ -163,6 +175,7 @@ fn relays_that_hang_are_told_as_failed() {
     };
     let failed: Vec<_> = run.lines.iter().filter(|line| line.contains("a reset by the watchdog")).collect();
     assert!(!failed.is_empty() && run.code == Some(0), "{run:#?}");
+    assert_eq!(chip.proposals() as usize, measured(&run));
     // Each reset is a boot that found the log, and none of what hangs has a value.
     let boots = run.lines.iter().filter(|line| line.contains("flash: a log, ")).count();
     assert_eq!((boots, measured(&run)), (failed.len(), 60 - failed.len()));
@@ -186,11 +199,14 @@ fn an_antenna_that_moves_is_tuned_again() {
     assert!(says(&run, "the antenna moves") && says(&run, "what is best was SWR"), "{run:#?}");
     let expected = here(40, 30);
     assert_eq!(state(&run), expected);
+    assert_eq!(chip.proposals(), 60);
     // Two operations of the first page, thirty records; number 32 is the restart.
     for cut in ["32 half", "32 all", "35 random"] {
         let chip = Chip::new("move-cut");
         assert_eq!(chip.boot(&format!("{scenario}cut {cut}\n")).code, CUT);
-        assert_eq!(state(&chip.boot(scenario)), expected, "cut {cut}");
+        let run = chip.boot(scenario);
+        assert_eq!(state(&run), expected, "cut {cut}");
+        assert_eq!(chip.proposals() as usize, measured(&run), "cut {cut}");
     }
     // One that stays needs nothing.
     let chip = Chip::new("stay");

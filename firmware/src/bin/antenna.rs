@@ -8,7 +8,8 @@
 //! `scenario.txt`, it is the file `flash.bin` beside it: power cuts (exit code 3), relays that never settle and a flash that
 //! fills up can then be asked for, see [`Scenario`]; running the image again is the next boot. How much of the budget is used up follows from the log,
 //! so a boot goes on where the last one was. The boot before may have ended in a watchdog's reset, in a power cut, or in a measurement that takes the
-//! power down every time: in the first and the last case what is asked next is told as failed.
+//! power down every time: in the first and the last case what is asked next is told as failed. The run is streamed over the serial port, for
+//! `cargo qemu antenna --uart | trimtab watch -`.
 #![no_std]
 #![no_main]
 
@@ -24,11 +25,12 @@ use trimtab::{Combination, Config, Error, Event, Record, WhenFull};
 use trimtab_firmware::antenna::{
     AntennaKept, AntennaTuner, Network, Parts, Scenario, Topology, settles, space, swr_of_cost,
 };
-use trimtab_firmware::device::{self, FileFlash, TickWatchdog};
+use trimtab_firmware::device::{self, FileFlash, TickWatchdog, Uart};
 use trimtab_firmware::flash::{Cut, RamFlash};
 use trimtab_firmware::journal::{Found, Layout, digest};
 use trimtab_firmware::objective::Objective;
 use trimtab_firmware::persistent::{Boot, Persistent, Stored, Task};
+use trimtab_firmware::telemetry::{About, Cause, Reporter};
 use trimtab_firmware::watchdog::Watchdog as _;
 
 const SEED: u64 = 1;
@@ -109,7 +111,11 @@ fn run<F: NorFlash>(scenario: &Scenario, flash: F) -> Result<bool, Error> {
         kept,
         bench: Bench { network: Network::default(), sticks: scenario.sticks, applied: None },
         watchdog: TickWatchdog::start(timer, TICK_CYCLES, TICKS),
+        reporter: Reporter::new(Uart::start(Uart::DIVIDER)),
+        budget: scenario.budget,
+        introduced: 0,
     };
+    demo.introduce(if boot.found == Some(Found::Log) { Cause::Resumed } else { Cause::New });
     demo.take_up(&boot)?;
 
     if demo.kept.total() <= scenario.budget {
@@ -119,20 +125,27 @@ fn run<F: NorFlash>(scenario: &Scenario, flash: F) -> Result<bool, Error> {
             return Ok(false);
         }
     }
-    let Some(moved) = scenario.moves else { return Ok(true) };
+    let Some(moved) = scenario.moves else {
+        sent(demo.reporter.end());
+        return Ok(true);
+    };
     demo.bench.network = moved;
     if demo.kept.total() == scenario.budget {
         info!("the antenna moves");
         demo.log_load();
         if !demo.has_drifted()? {
             info!("what is best is still good: nothing to do");
+            sent(demo.reporter.end());
             return Ok(true);
         }
         demo.kept.restart();
+        demo.budget = scenario.again;
+        demo.introduce(Cause::Rebuilt);
     }
     // The restart is an entry of the log.
     let before = scenario.budget + 1;
     demo.tune(before, scenario.again)?;
+    sent(demo.reporter.end());
     demo.report(before)
 }
 
@@ -141,6 +154,10 @@ struct Demo<F> {
     kept: AntennaKept<'static, F>,
     bench: Bench,
     watchdog: TickWatchdog,
+    reporter: Reporter<Uart>,
+    budget: u32,
+    /// How often the tuner had been built again when it was last introduced.
+    introduced: u32,
 }
 
 impl<F: NorFlash> Demo<F> {
@@ -151,6 +168,9 @@ impl<F: NorFlash> Demo<F> {
             return Ok(());
         }
         let gave_up = self.kept.give_up(|c| boot.is_hopeless() || bitten == Some(number(c)))?;
+        if let Some(c) = &gave_up {
+            sent(self.reporter.happened(c, Event::Failed));
+        }
         match gave_up.map(|c| Parts::of(&c)) {
             Some(parts) => warn!(
                 "inductors {=u8:07b}, capacitors {=u8:07b} on the {=str}: failed, its measurement ended in {=str}",
@@ -168,10 +188,14 @@ impl<F: NorFlash> Demo<F> {
     fn tune(&mut self, before: u32, budget: u32) -> Result<(), Error> {
         while self.kept.total() < before + budget {
             let proposal = self.kept.ask()?;
+            // The mark of a boot, or an outcome that was given up, may have taken the last room.
+            if self.kept.rebuilds() != self.introduced {
+                self.introduce(Cause::Rebuilt);
+            }
             let c = proposal.combination;
             let event = self.measure(&c);
-            // The one place where an outcome becomes known: whoever streams the run sends proposal and event here.
             let stored = self.kept.replay(&Record::new(&c, event))?;
+            sent(self.reporter.measured(&proposal, event));
             let parts = Parts::of(&c);
             info!(
                 "{=u32} of {=u32}: inductors {=u8:07b}, capacitors {=u8:07b} on the {=str}, SWR {=f32}",
@@ -194,6 +218,14 @@ impl<F: NorFlash> Demo<F> {
             }
         }
         Ok(())
+    }
+
+    /// Tells whoever listens to the serial port what this tuner is and what it knows.
+    fn introduce(&mut self, cause: Cause) {
+        self.introduced = self.kept.rebuilds();
+        sent(self.reporter.hello(self.kept.tuner(), &About { name: "antenna", cause, budget: self.budget as u16 }));
+        // A log that cannot be read is told by the next record that cannot be written.
+        let _ = self.kept.history(|record| sent(self.reporter.resumed(record)));
     }
 
     /// A measurement under the eyes of the watchdog.
@@ -267,6 +299,11 @@ impl Objective<3> for Bench {
     fn measure(&mut self) -> Result<f32, Infallible> {
         Ok(self.applied.map_or(f32::NAN, |c| self.network.cost(&c)))
     }
+}
+
+/// This port takes everything.
+fn sent(done: Result<(), Infallible>) {
+    let Ok(()) = done;
 }
 
 fn log_boot(boot: &Boot) {

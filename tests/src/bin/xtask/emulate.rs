@@ -25,6 +25,7 @@ pub(crate) struct Request {
     profile: Profile,
     limit: Duration,
     uart: bool,
+    folder: Option<PathBuf>,
 }
 
 impl Request {
@@ -34,25 +35,34 @@ impl Request {
         let mut profile = Profile::Release;
         let mut limit = Duration::from_secs(600);
         let mut uart = false;
+        let mut folder = None;
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--debug" => profile = Profile::Debug,
                 "--uart" => uart = true,
                 "--board" => board = emulated(words.next().copied().unwrap_or_default())?,
+                "--folder" => {
+                    let path = words.next().map(PathBuf::from).filter(|path| path.is_dir());
+                    folder = Some(path.context("write a folder that is there, such as --folder /tmp/chip")?);
+                }
                 "--limit" => {
                     let seconds = words.next().and_then(|word| word.parse().ok());
                     limit = Duration::from_secs(seconds.context("write whole seconds, such as --limit 60")?);
                 }
                 option if option.starts_with('-') => {
-                    bail!("there is no option {option}, only --board, --debug, --uart and --limit")
+                    bail!("there is no option {option}, only --board, --debug, --folder, --uart and --limit")
                 }
                 name if image.is_none() => image = Some(name.to_string()),
                 extra => bail!("one image at a time, please: `{extra}` is one too many"),
             }
         }
         let image = image.context("which image? `cargo qemu` lists them")?;
-        Ok(Self { image, board, profile, limit, uart })
+        Ok(Self { image, board, profile, limit, uart, folder })
+    }
+
+    fn session(&self) -> Session<'_> {
+        Session { board: self.board, folder: self.folder.as_deref(), limit: self.limit, ..Session::default() }
     }
 }
 
@@ -87,7 +97,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
 /// The log on standard output.
 fn shown(elf: &Path, request: &Request) -> Result<Run> {
     let colours = stdout().is_terminal();
-    let session = Session { board: request.board, limit: request.limit, ..Session::default() };
+    let session = request.session();
     session.run(elf, &mut |line| {
         // A closed pipe (`cargo qemu … | head`) is no reason to stop the image.
         let _ = writeln!(stdout(), "{}", if colours { coloured(line) } else { line.into() });
@@ -100,7 +110,7 @@ fn piped(elf: &Path, request: &Request) -> Result<Run> {
     let uart_port = Some(listener.local_addr()?.port());
     let forwarder = thread::spawn(move || forward(&listener));
     let is_shared = stderr().is_terminal();
-    let session = Session { board: request.board, uart_port, limit: request.limit, ..Session::default() };
+    let session = Session { uart_port, ..request.session() };
     let outcome = session.run(elf, &mut |line| {
         if !is_shared || line.starts_with("warn") || line.starts_with("error") {
             let _ = writeln!(stderr(), "{}", if is_shared { coloured(line) } else { line.into() });
@@ -155,10 +165,13 @@ mod tests {
     fn requests_are_read() {
         let seconds = Duration::from_secs;
         let (image, board) = ("parity".into(), STM32F405);
-        let plain = Request { image, board, profile: Profile::Release, limit: seconds(600), uart: false };
+        let limit = seconds(600);
+        let plain = Request { image, board, profile: Profile::Release, limit, uart: false, folder: None };
         assert_eq!(Request::parse(&["parity"]).unwrap(), plain);
-        let debug = Request { profile: Profile::Debug, limit: seconds(5), uart: true, ..plain };
-        assert_eq!(Request::parse(&["--limit", "5", "parity", "--uart", "--debug"]).unwrap(), debug);
+        let folder = Some(PathBuf::from("."));
+        let debug = Request { profile: Profile::Debug, limit: seconds(5), uart: true, folder, ..plain };
+        let words = ["--limit", "5", "parity", "--uart", "--debug", "--folder", "."];
+        assert_eq!(Request::parse(&words).unwrap(), debug);
     }
 
     #[test]
@@ -169,6 +182,7 @@ mod tests {
             (&["a", "--limit"], "--limit 60"),
             (&["a", "--board", "rp2350"], "QEMU has no board `rp2350`, only stm32f405, "),
             (&["a", "--limit", "soon"], "--limit 60"),
+            (&["a", "--folder", "no/such/folder"], "--folder /tmp/chip"),
             (&["a", "--fast"], "no option --fast"),
         ] {
             let error = Request::parse(words).unwrap_err().to_string();

@@ -20,6 +20,7 @@ The project's own commands.
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
   cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU, a browser
   cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
+  cargo xtask bench drift      measurements that an antenna tuner needs after its antenna has moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
@@ -32,6 +33,7 @@ The project's own commands.
 Options of qemu:
   --board NAME                 another machine than the stm32f405, such as mps2-an386
   --debug                      build without optimization
+  --folder FOLDER              where the image finds and leaves its files; the current one if not given
   --uart                       standard output gets the serial port, for `trimtab watch -`; standard error the log
   --limit SECONDS              stop an image that does not end by itself; 600 if not given
 
@@ -56,9 +58,10 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["test"] => return steps::test(),
         ["setup"] => setup::run()?,
         ["cost"] => cost()?,
+        ["bench", "drift"] => bench("trimtab-tests", "drift")?,
         ["bench", "nearest"] => return bench_nearest(),
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
-        ["bench", ..] => bail!("there are two benches: `cargo xtask bench nearest` and `cargo xtask bench serve`"),
+        ["bench", ..] => bail!("there are three benches: `cargo xtask bench drift`, `… nearest` and `… serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::board::BOARDS;
+use trimtab_tests::machine::TARGETS;
 use trimtab_tests::workspace::cargo;
 use trimtab_tests::{browser, qemu};
 
@@ -23,10 +24,12 @@ pub(crate) fn run() -> Result<()> {
         }
         println!("target {target}: here");
     }
-    if qemu::version().is_err() {
-        install(&["qemu-system-arm"], qemu::HOW_TO_GET)?;
+    for (program, debian) in [(qemu::PROGRAM, "qemu-system-arm"), (qemu::RISCV, "qemu-system-misc")] {
+        if qemu::version_of(program).is_err() {
+            install(&[debian], qemu::HOW_TO_GET)?;
+        }
+        println!("{program}: {}", qemu::version_of(program)?);
     }
-    println!("QEMU: {}", qemu::version()?);
     if browser::version().is_err() {
         // Without a font a page has no text to measure.
         install(&["chromium", "fonts-dejavu-core"], browser::HOW_TO_GET)?;
@@ -35,9 +38,9 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What the boards are built for, each once.
+/// What core and the boards are built for, each once.
 fn targets() -> Vec<&'static str> {
-    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).collect();
+    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).collect();
     targets.sort_unstable();
     targets.dedup();
     targets

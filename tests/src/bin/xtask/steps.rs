@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use trimtab_tests::image::{PACKAGE, TARGET};
+use trimtab_tests::machine::{RISCV32_VIRT, TARGETS, WASM};
 use trimtab_tests::workspace::{cargo, package};
 
 use crate::{setup, shown};
@@ -50,12 +51,18 @@ fn steps() -> Result<Vec<Step>> {
     let chip = format!("--package {PACKAGE} --target {TARGET} --features semihosting");
     let silent = format!("--package {PACKAGE} --target {TARGET} --features semihosting-exit");
     let panic_free = format!("--package {PACKAGE} --target {TARGET} --features unchecked-index");
+    let riscv = format!(
+        "--package {PACKAGE} --target {} --no-default-features --features console,{}",
+        RISCV32_VIRT.target, RISCV32_VIRT.name
+    );
+    let wasm = format!("--package {PACKAGE} --target {} --no-default-features --features {}", WASM.target, WASM.name);
+    let targets = TARGETS.map(|target| format!("--target {target}")).join(" ");
     let tests = "--package trimtab-tests";
     let mut steps = vec![
         Step::new("format", "fmt --all --check"),
         Step::new(
             "lints, this machine",
-            "clippy --workspace --all-targets --features trimtab-tests/qemu,trimtab-host/browser -- -D warnings",
+            "clippy --workspace --all-targets --features trimtab-tests/wasm,trimtab-host/browser -- -D warnings",
         ),
         Step::new(
             "lints, core with all features",
@@ -64,7 +71,9 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("lints, chip", &format!("clippy {chip} --lib --bins --examples -- -D warnings")),
         Step::new("lints, chip in silence", &format!("clippy {silent} --bin minimal -- -D warnings")),
         Step::new("lints, chip without panics", &format!("clippy {panic_free} --bin panic_free -- -D warnings")),
-        Step::new("docs, this machine", "doc --workspace --no-deps --lib --features trimtab-tests/qemu")
+        Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity -- -D warnings")),
+        Step::new("lints, WebAssembly", &format!("clippy {wasm} --lib --example parity_wasm -- -D warnings")),
+        Step::new("docs, this machine", "doc --workspace --no-deps --lib --features trimtab-tests/wasm")
             .with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("docs, chip", &format!("doc {chip} --no-deps --lib")).with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("core without features", "test --package trimtab"),
@@ -81,14 +90,14 @@ fn steps() -> Result<Vec<Step>> {
             "test --workspace --features trimtab-host/browser",
         ),
         Step::new("parity, this machine, optimized", &format!("test {tests} --test parity --release")),
-        Step::new("core for the chip, debug", &format!("build --package trimtab --target {TARGET}")),
-        Step::new("core for the chip, release", &format!("build --package trimtab --target {TARGET} --release")),
+        Step::new("core for every target, debug", &format!("build --package trimtab {targets}")),
+        Step::new("core for every target, release", &format!("build --package trimtab {targets} --release")),
         Step::new("images, debug", &format!("build {chip} --bins --examples --profile unoptimized")),
         Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
             "tests in QEMU",
             &format!(
-                "test {tests} --features qemu --lib --bins --test parity --test boards --test device --test budget --test panic_free --test selftune --test stream"
+                "test {tests} --features wasm --lib --bins --test parity --test boards --test device --test budget --test panic_free --test selftune --test stream --test survival"
             ),
         ),
     ]);
