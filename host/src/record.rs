@@ -32,7 +32,7 @@ pub(crate) struct Record {
     pub(crate) value: f64,
     /// The smallest value so far.
     pub(crate) best: f64,
-    /// What the method took to ask and to be told.
+    /// Processor time that the method took to ask and to be told.
     pub(crate) optimizer_seconds: f64,
     pub(crate) objective_seconds: f64,
     /// The smallest value of all combinations, if it is known.

@@ -9,6 +9,7 @@
 //! the runs under way, and the same command goes on where it stopped. What a method refuses by its nature, such as a
 //! problem with too many bits, is skipped and named; anything else that goes wrong fails the command after all other jobs are done.
 
+mod clock;
 mod job;
 mod progress;
 mod race;
@@ -17,6 +18,7 @@ mod summary;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -33,6 +35,7 @@ const STACK: usize = 64 << 20;
 
 /// Runs what is not there yet, then prints a summary.
 pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
+    let begin = Instant::now();
     let plan = Plan::new(args)?;
     let store = Store::open(&args.out, &plan.settings)?;
     let todo: Vec<_> = plan.jobs.iter().filter(|job| !store.has(job)).collect();
@@ -49,6 +52,8 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     let pool = pool.map_err(|error| Error::Failed(format!("cannot start threads: {error}; try --jobs 1")))?;
     let progress = Progress::new(plan.jobs.len(), plan.jobs.len() - todo.len(), args.quiet);
     let faults = Mutex::new(Vec::new());
+    // Processor time of the runs.
+    let seconds = Mutex::new(0.0);
     pool.install(|| {
         // One at a time from the front, so that long runs spread evenly and an early stop leaves whole problems.
         todo.par_iter().with_max_len(1).for_each(|job| {
@@ -57,6 +62,8 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
             }
             match race::run(&plan, job, &stop) {
                 Ok(Some(records)) => {
+                    let own = records.iter().map(|record| record.optimizer_seconds + record.objective_seconds);
+                    *seconds.lock().unwrap_or_else(|lock| lock.into_inner()) += own.sum::<f64>();
                     if let Err(error) = store.write(job, &records) {
                         faults.lock().unwrap_or_else(|lock| lock.into_inner()).push((job.to_string(), error));
                     }
@@ -89,6 +96,9 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
         return Err(Error::Failed(format!("{} of {} runs failed, see above", failed.len(), plan.jobs.len())));
     }
     terminal::print(&summary::text(&store, &plan)?)?;
+    let minutes = [begin.elapsed().as_secs_f64(), seconds.into_inner().unwrap_or_else(|lock| lock.into_inner())];
+    let [wall, own] = minutes.map(|seconds| seconds / 60.0);
+    terminal::note(&format!("{} runs took {wall:.1} min, of processor time {own:.1} min", todo.len()));
     terminal::note(&format!("{done} runs are in {out}; draw them: trimtab report {out}", out = args.out.display()));
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! One run: tell the initial points, then ask, evaluate and tell until the budget is spent.
 //!
 //! **Choices.** The method sees masked levels, the record has the problem's own. The optimizer's seconds are those of `ask` and `tell`, the
-//! objective's are apart.
+//! objective's are apart; both are [processor time](super::clock), for a run is one thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
+use super::clock::Clock;
 use super::job::{Job, Plan};
 use crate::error::Error;
 use crate::method::Task;
@@ -25,23 +25,23 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             return Ok(None);
         }
         let given = built.initial.get(records.len());
-        let begin = Instant::now();
+        let clock = Clock::start();
         let asked = match given {
             Some(levels) => Some(mask.put_on(levels)),
             None => method.ask()?,
         };
         let Some(asked) = asked else { break };
-        let asking = begin.elapsed();
+        let asking = clock.seconds();
         let combination = mask.lift(&asked);
-        let begin = Instant::now();
+        let clock = Clock::start();
         let value = problem.cost(&combination);
-        let objective_seconds = begin.elapsed().as_secs_f64();
+        let objective_seconds = clock.seconds();
         if !value.is_finite() {
             return Err(Error::Failed(format!("{combination:?} costs {value}, which is no number to minimise")));
         }
-        let begin = Instant::now();
+        let clock = Clock::start();
         method.tell(&asked, value)?;
-        let optimizer_seconds = (asking + begin.elapsed()).as_secs_f64();
+        let optimizer_seconds = asking + clock.seconds();
         let best = records.last().map_or(value, |last| last.best.min(value));
         records.push(Record {
             problem: job.problem.to_string(),

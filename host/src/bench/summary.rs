@@ -22,7 +22,8 @@ pub(crate) fn text(store: &Store, plan: &Plan) -> Result<String, Error> {
         todo = rest;
         let _ = writeln!(text, "{}", line(store, first, group)?);
     }
-    text += "\noptimum at: median evaluation of the runs that found it, and how many did\n";
+    text += "\noptimum at: median evaluation of the runs that found it, and how many did\n\
+             ms an ask: of processor time, to ask and to be told\n";
     Ok(text)
 }
 

@@ -13,6 +13,7 @@ pub(crate) use triangle::Triangle;
 const LANES: usize = 8;
 
 /// Σ aᵢbᵢ over the shorter of the two.
+#[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let ((a, a_rest), (b, b_rest)) = (a[..n].as_chunks::<LANES>(), b[..n].as_chunks::<LANES>());

@@ -44,6 +44,11 @@ impl Triangle {
         (before, &mut after[..=i])
     }
 
+    /// Row i, and the rows after it, one after the other.
+    pub(super) fn split_after_mut(&mut self, i: usize) -> (&mut [f64], &mut [f64]) {
+        self.entries[entries(i)..].split_at_mut(i + 1)
+    }
+
     /// All entries, row after row.
     pub(crate) fn entries(&self) -> &[f64] {
         &self.entries

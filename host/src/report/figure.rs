@@ -261,7 +261,7 @@ pub(super) fn seconds(runs: &Runs) -> Figure {
     Figure {
         id: "seconds".into(),
         title: "Seconds per suggestion, all problems".into(),
-        caption: "What a method takes to suggest a combination and to be told its value, over all problems. Left: the median at each \
+        caption: "Seconds of processor time to suggest a combination and to be told its value, over all problems. Left: the median at each \
                   evaluation. Right: the median and the range of the middle 80 %. Initial points are left out."
             .into(),
         panels: vec![growing, overall],

@@ -304,8 +304,8 @@ pub(super) fn seconds(runs: &Runs) -> Table {
     let mut table = Table::new(
         "seconds-table",
         "Seconds per suggestion, in numbers",
-        "To suggest a combination and to be told its value. Runs share the machine, so that times are comparable within one bench. Original: the mean \
-         of other people's implementation, measured elsewhere, on one core of another machine.",
+        "Seconds of processor time to suggest a combination and to be told its value, one core a run. Original: the mean of other people's \
+         implementation, measured elsewhere, on one core of another machine.",
         &["method", "median", "90 % below", "longest", "mean", "original, elsewhere", "suggestions"],
     );
     for (method, (name, _)) in runs.methods.iter().enumerate() {

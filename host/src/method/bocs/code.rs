@@ -78,6 +78,13 @@ impl Code {
         self.bits
     }
 
+    /// Whether two random combinations share few set bits, as with many nominal knobs of more than two levels.
+    pub(super) fn is_sparse(&self) -> bool {
+        // One in q for a knob of which one of q bits is set, one in four for other bits: an eighth is half of those.
+        let shared = |field: &Field| if field.is_one_hot { 1.0 / field.width as f64 } else { field.width as f64 / 4.0 };
+        self.fields.iter().map(shared).sum::<f64>() < self.bits as f64 / 8.0
+    }
+
     pub(super) fn encode(&self, levels: &[Level]) -> Vec<bool> {
         let mut x = vec![false; self.bits];
         for (field, level) in self.fields.iter().zip(levels) {
@@ -165,6 +172,17 @@ mod tests {
         for levels in (0..).map_while(|index| domain.at(index)) {
             assert_eq!(code.decode(&code.encode(&levels)), levels);
         }
+    }
+
+    #[test]
+    fn bits_are_not_sparse_and_levels_are() {
+        assert!(!Code::new(&[Knob::nominal(2), Knob::ranked(100)]).is_sparse());
+        assert!(Code::new(&[Knob::nominal(5); 25]).is_sparse());
+        // 3/4 + 1/3 of 6 bits, and 3/4 + 5/3 of 18.
+        assert!(!Code::new(&[Knob::nominal(2), Knob::nominal(2), Knob::nominal(2), Knob::nominal(3)]).is_sparse());
+        assert!(!Code::new(&[&[Knob::nominal(2); 3][..], &[Knob::nominal(3); 5]].concat()).is_sparse());
+        // 1/4 + 5/3 of 16: less than an eighth.
+        assert!(Code::new(&[&[Knob::nominal(2)][..], &[Knob::nominal(3); 5]].concat()).is_sparse());
     }
 
     #[test]

@@ -13,7 +13,8 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::design::{Design, Tables};
+use super::design::Design;
+use super::tables::Tables;
 use crate::linalg::{add_scaled, dot};
 
 /// Draws for a design, with the memory that takes.
@@ -71,20 +72,19 @@ impl<'a> Sampler<'a> {
                 for (root, d) in root.iter_mut().zip(d) {
                     *root = d.sqrt() * random.sample::<f64, _>(StandardNormal);
                 }
-                self.design.fill(root, tables);
-                self.design.times_into(tables, &mut self.w);
+                self.design.times_into(root, tables, &mut self.w);
                 for ((w, noise), y) in self.w.iter_mut().zip(&mut self.noise).zip(self.y) {
                     *noise = random.sample(StandardNormal);
                     *w = y / sigma - *w - *noise;
                 }
-                self.design.fill(d, tables);
-                self.design.gram_into(tables, &mut self.factor);
+                self.design.gram_into(d, tables, &mut self.factor);
                 (0..n).for_each(|i| self.factor[i * n + i] += 1.0);
                 factorise(&mut self.factor, n, |_| 1.0);
                 solve_lower(&self.factor, &mut self.w);
                 solve_upper(&self.factor, &mut self.w);
-                for (k, b) in self.draw.iter_mut().enumerate() {
-                    *b = sigma * (root[k] + d[k] * dot(self.design.column(k), &self.w));
+                self.design.transposed_into(&self.w, &mut self.draw);
+                for ((b, root), d) in self.draw.iter_mut().zip(root).zip(d) {
+                    *b = sigma * (*root + d * *b);
                 }
                 let squares = self.w.iter().zip(&self.noise).map(|(w, noise)| (w + noise) * (w + noise));
                 self.residual = sigma * sigma * squares.sum::<f64>();
@@ -149,8 +149,7 @@ mod tests {
     use rand::SeedableRng;
 
     /// Five points of three bits: six features, of which x₁x₂x₃'s pairs all occur.
-    fn design() -> Design {
-        let mut design = Design::new(3);
+    fn design(mut design: Design) -> Design {
         for number in [7, 1, 6, 3, 4] {
             design.push(&[number & 1 == 1, number & 2 == 2, number & 4 == 4]);
         }
@@ -184,7 +183,11 @@ mod tests {
 
     #[test]
     fn both_ways_draw_from_the_ridge_posterior() {
-        let design = design();
+        [Design::new(3), Design::sparse(3)].into_iter().for_each(draws_from_the_ridge_posterior);
+    }
+
+    fn draws_from_the_ridge_posterior(empty: Design) {
+        let design = design(empty);
         let y = [1.0, -0.5, 0.25, -2.0, 1.25];
         let d = [0.5, 2.0, 1.0, 0.1, 4.0, 30.0];
         let sigma = 0.3;
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn extreme_variances_give_numbers() {
-        let design = design();
+        let design = design(Design::new(3));
         let y = [1.0, -0.5, 0.25, -2.0, 1.25];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
         for d in [[1e12; 6], [1e-60; 6], [1e12, 1e-60, 1e12, 1e-60, 1e12, 1.0]] {
