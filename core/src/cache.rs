@@ -4,20 +4,23 @@
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | v | whitened covariances of a row | L × T |
-//! | x | what is kept of a row's combination | L × D |
+//! | C | rows that are kept: the first of the table | |
+//! | v | whitened covariances of a row | C × T |
+//! | x | what is kept of a row's combination | C × D |
 //!
 //! **Choices.** The cache is the user's, given to [`Tuner::ask_with`](crate::Tuner::ask_with), so that RAM is a choice at each call and costs nothing where it is
 //! not made. The proposals are the same bits with and without it: both whiten in the same order. It is valid for the
 //! table and the factor that it was filled with; new rows, a fit, or an old observation that changed empty it. While
-//! combinations are awaited it is passed over, since fantasies come and go.
+//! combinations are awaited it is passed over, since fantasies come and go, and so is an empty one where the next observation brings a fit.
+//! Rows beyond C are computed anew. In a space that is larger than the table, [`Config::descent`](crate::Config::descent) of the L rows are
+//! not the table's but the descent's, which are never kept: of 256 rows a cache holds 192 by default.
 //!
-//! **Cost.** L × (4T + 4D + K + 18) bytes; O(t) a row and new observation, instead of O(t²) a row and ask.
+//! **Cost.** C × (4T + 4D + K + 18) bytes; O(t) a row and new observation, instead of O(t²) a row and ask.
 
 use crate::gp::Partial;
 use crate::space::Combination;
 
-/// What was computed for the rows of a table. For a tuner with the same K, D, T and L: [`tuner_cache!`](crate::tuner_cache!) works them out.
+/// What was computed for C rows of a table. For a tuner with the same K, D and T: [`tuner_cache!`](crate::tuner_cache!) works them out.
 /// Each tuner needs its own, a clone too; after `init` it can be used again.
 ///
 /// ```
@@ -39,8 +42,8 @@ use crate::space::Combination;
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Cache<const K: usize, const D: usize, const T: usize, const L: usize> {
-    pub(crate) rows: [Row<K, D, T>; L],
+pub struct Cache<const K: usize, const D: usize, const T: usize, const C: usize> {
+    pub(crate) rows: [Row<K, D, T>; C],
     /// The table and the factor that the rows are of, and how often the tuner was made ready.
     pub(crate) of: (u64, u32, u32),
 }
@@ -60,7 +63,7 @@ impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
     const EMPTY: Self = Self { combination: None, fresh: false, x: [0.0; D], v: [0.0; T], partial: Partial::new(0.0) };
 }
 
-impl<const K: usize, const D: usize, const T: usize, const L: usize> Cache<K, D, T, L> {
+impl<const K: usize, const D: usize, const T: usize, const C: usize> Cache<K, D, T, C> {
     /// All zero, so that a static cache costs no flash.
     ///
     /// ```
@@ -75,7 +78,7 @@ impl<const K: usize, const D: usize, const T: usize, const L: usize> Cache<K, D,
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub const fn new() -> Self {
-        Self { rows: [Row::EMPTY; L], of: (0, 0, 0) }
+        Self { rows: [Row::EMPTY; C], of: (0, 0, 0) }
     }
 
     /// Makes it a cache of this table and factor, empty unless it is already.
@@ -87,13 +90,14 @@ impl<const K: usize, const D: usize, const T: usize, const L: usize> Cache<K, D,
     }
 }
 
-impl<const K: usize, const D: usize, const T: usize, const L: usize> Default for Cache<K, D, T, L> {
+impl<const K: usize, const D: usize, const T: usize, const C: usize> Default for Cache<K, D, T, C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// The type of a cache for the tuner that [`tuner!`](crate::tuner!) gives for the same words.
+/// The type of a cache for the tuner that [`tuner!`](crate::tuner!) gives for the same words; with fewer `rows` it takes less, and the
+/// others are computed anew.
 ///
 /// ```
 /// const KNOBS: [trimtab::Knob; 12] = [trimtab::Knob::nominal(2); 12];

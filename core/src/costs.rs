@@ -75,6 +75,7 @@ impl Standard {
     /// let standard = Standard::of([7.0; 4].into_iter(), 7.0, 7.0);
     /// assert_eq!(standard.apply(7.0), 0.0); // equal costs teach nothing
     /// ```
+    #[inline(never)]
     pub fn apply(&self, cost: f32) -> f32 {
         ((cost.min(self.cap) * self.unit).clamp(-LARGEST, LARGEST) - self.mean) / self.deviation
     }

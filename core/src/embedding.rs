@@ -18,7 +18,7 @@
 //! **Cost.** D × M numbers; d·m multiplications an embedding; none of either for `Identity`.
 
 use crate::encoding::Encoder;
-use crate::math::{dot, sqrt};
+use crate::math::{dot, sqrt, sum_of};
 use crate::matrix::Matrix;
 use crate::random::Random;
 use crate::space::Space;
@@ -141,7 +141,8 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
     /// assert_eq!(x, [12.0, 34.0]);
     /// ```
     pub fn embed(&self, z: &[f32], x: &mut [f32]) {
-        x.iter_mut().zip(self.matrix.rows()).for_each(|(x, row)| *x = dot(row, z));
+        // A dot product, written out: every candidate takes D of them.
+        x.iter_mut().zip(self.matrix.rows()).for_each(|(x, row)| *x = sum_of(row, z, |r, z| r * z));
     }
 
     /// The rows of R.

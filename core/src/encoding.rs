@@ -17,7 +17,8 @@
 //! distance, so that the surrogate's linear term treats all levels alike.
 //!
 //! Most of this never becomes numbers: any two levels of a nominal knob are at squared distance 1, so distances and products
-//! over nominal knobs follow from the count of knobs that differ ([`Encoder::differing`]), four knobs at a time.
+//! over nominal knobs follow from the count of knobs that differ ([`Encoder::differing`]), four knobs at a time, eight where none has
+//! more than two levels.
 //!
 //! **Cost.** About ten operations a feature, two a knob to count; 21 bytes a knob of constants, worked out once.
 
@@ -138,13 +139,15 @@ pub struct Encoder<const K: usize> {
     blocks: [Block; K],
     /// 1 for the knobs whose levels count as equal or different, 0 for graded ones.
     counted: [u8; K],
+    /// Whether no knob has more than two levels.
+    binary: bool,
     features: usize,
 }
 
 impl<const K: usize> Encoder<K> {
     /// For the space of no knobs.
     pub(crate) const fn empty() -> Self {
-        Self { encoding: Encoding::Compact, blocks: [Block::Fixed; K], counted: [0; K], features: 0 }
+        Self { encoding: Encoding::Compact, blocks: [Block::Fixed; K], counted: [0; K], binary: false, features: 0 }
     }
 
     /// Works out the constants of each knob.
@@ -166,6 +169,7 @@ impl<const K: usize> Encoder<K> {
         for (counted, block) in encoder.counted.iter_mut().zip(&encoder.blocks) {
             *counted = u8::from(matches!(block, Block::Bit | Block::OneHot { .. }));
         }
+        encoder.binary = encoder.blocks.iter().all(|block| matches!(block, Block::Fixed | Block::Bit));
         encoder.features = match encoding {
             // The smallest m with 2^m ≥ N is the length of N − 1.
             Encoding::Compact => (u64::BITS - space.last_index().leading_zeros()) as usize,
@@ -231,6 +235,10 @@ impl<const K: usize> Encoder<K> {
             let index = space.number(c);
             let bits = (0..self.features).map(|bit| f32::from((index >> bit & 1) as u8) - 0.5);
             return z.iter_mut().zip(bits).for_each(|(z, bit)| *z = bit);
+        }
+        // Every knob is a bit: as below, without asking each.
+        if self.binary && self.features == c.levels().len() {
+            return z.iter_mut().zip(c.levels()).for_each(|(z, level)| *z = f32::from(*level) - 0.5);
         }
         let mut rest = z;
         for ((block, knob), level) in self.blocks.iter().zip(space.knobs()).zip(c.levels()) {

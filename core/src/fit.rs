@@ -99,6 +99,7 @@ impl Fit {
     /// let hyper = Fit::new(&Search { linear: true, priors: true, sweeps: 1 }, 2.0).hyper();
     /// assert!((hyper.noise - 1e-3).abs() < 1e-6 && hyper.linear_weight == 0.5); // where the search starts
     /// ```
+    #[inline(never)]
     pub fn hyper(&self) -> Hyper {
         let [length, weight, noise] = self.at;
         let length_scale = self.typical * short_exp(length - MOST_LENGTH) * LARGEST;

@@ -119,10 +119,13 @@ pub struct Gp<const T: usize, const P: usize> {
     ones: [f32; T],
     weights: [f32; T],
     ones_weights: [f32; T],
+    /// How many of the whitened ones are of the factor as it is: they grow with it.
+    ones_len: usize,
     mean: f32,
     mean_variance: f32,
     signal: f32,
-    log_likelihood: f32,
+    /// Minus twice the logarithm of the likelihood, but for the determinant: what comes before it in the sum, and what after.
+    misfit: (f32, f32, f32),
 }
 
 impl<const T: usize, const P: usize> Gp<T, P> {
@@ -140,10 +143,11 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             ones: [0.0; T],
             weights: [0.0; T],
             ones_weights: [0.0; T],
+            ones_len: 0,
             mean: 0.0,
             mean_variance: 0.0,
             signal: 0.0,
-            log_likelihood: 0.0,
+            misfit: (0.0, 0.0, 0.0),
         }
     }
 
@@ -186,6 +190,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// ```
     pub fn clear(&mut self) {
         self.factor.clear();
+        self.ones_len = 0;
     }
 
     /// Keeps the first n observations.
@@ -204,6 +209,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// ```
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
+        self.ones_len = self.ones_len.min(n);
     }
 
     /// Factorises on until there are n observations. `write(i, row)` writes the covariances of observation i with the ones
@@ -237,34 +243,36 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
     /// ```
     pub fn condition(&mut self, y: &[f32], prior: &Prior) {
+        self.assess(y, prior);
+        for (weights, of) in [(&mut self.weights, &self.whitened), (&mut self.ones_weights, &self.ones)] {
+            // Element by element: a copy of an array calls `memmove`, which is 1.5 KB of flash.
+            weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
+            self.factor.solve_upper(weights);
+        }
+    }
+
+    /// What a likelihood needs of [`condition`](Self::condition): no posterior is to be asked for after it.
+    #[inline(never)]
+    pub(crate) fn assess(&mut self, y: &[f32], prior: &Prior) {
         let n = self.len();
         let (Some(whitened), Some(ones)) = (self.whitened.get_mut(..n), self.ones.get_mut(..n)) else { return };
         whitened.iter_mut().zip(y).for_each(|(w, y)| *w = *y);
-        ones.fill(1.0);
         self.factor.solve_lower(whitened);
-        self.factor.solve_lower(ones);
+        ones.iter_mut().skip(self.ones_len).for_each(|one| *one = 1.0);
+        self.factor.solve_lower_from(self.ones_len, ones, |_, _| true);
+        self.ones_len = n;
         let ones_square = dot(ones, ones);
         self.mean_variance = 1.0 / (ones_square + prior.mean_precision);
         let together = dot(ones, whitened);
         self.mean = together * self.mean_variance;
         let square = (dot(whitened, whitened) - together * self.mean).max(0.0);
         whitened.iter_mut().zip(&mut *ones).for_each(|(w, one)| *w -= self.mean * *one);
-        for (weights, of) in [(&mut self.weights, whitened), (&mut self.ones_weights, ones)] {
-            weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
-            self.factor.solve_upper(weights);
-        }
-
         let (count, weight) = (n as f32, prior.signal_weight);
         self.signal = if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 };
         let log_signal = ln(self.signal);
-        let mut twice = count * (LN_2_PI + log_signal) + square / self.signal + self.factor.log_determinant();
-        if weight.is_finite() {
-            twice += weight * (log_signal + 1.0 / self.signal);
-        }
-        if prior.mean_precision.is_finite() {
-            twice += ln(1.0 + ones_square / prior.mean_precision);
-        }
-        self.log_likelihood = -0.5 * twice;
+        let by_signal = if weight.is_finite() { weight * (log_signal + 1.0 / self.signal) } else { 0.0 };
+        let by_mean = if prior.mean_precision.is_finite() { ln(1.0 + ones_square / prior.mean_precision) } else { 0.0 };
+        self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal, by_signal, by_mean);
     }
 
     /// The logarithm of the marginal likelihood of the costs, with the prior of the signal variance where it has one.
@@ -279,7 +287,8 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// # Ok::<(), trimtab::cholesky::CholeskyError>(())
     /// ```
     pub fn log_likelihood(&self) -> f32 {
-        self.log_likelihood
+        let (before, by_signal, by_mean) = self.misfit;
+        -0.5 * (before + self.factor.log_determinant() + by_signal + by_mean)
     }
 
     /// s², in the units of y².

@@ -103,19 +103,19 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
 
     /// The random map, if there is one.
     pub(crate) fn map(&self) -> Option<&RandomMap<D, M>> {
-        self.projected.then_some(&self.map)
+        self.is_projected().then_some(&self.map)
     }
 
     /// The mean of ‖x − x′‖² over pairs of combinations.
     pub(crate) fn typical_square(&self) -> f32 {
-        let stretch = if self.projected { self.map.stretch(self.encoder.features()) } else { 1.0 };
+        let stretch = if self.is_projected() { self.map.stretch(self.encoder.features()) } else { 1.0 };
         2.0 * self.encoder.mean_square().0 * stretch
     }
 
     /// What is kept of a combination.
     pub(crate) fn locate(&self, space: &Space<K>, c: &Combination<K>) -> [f32; D] {
         let mut x = [0.0; D];
-        if self.projected {
+        if self.is_projected() {
             let mut z = [0.0; M];
             self.encoder.encode(space, c, &mut z);
             self.map.embed(&z, &mut x);
@@ -127,7 +127,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
 
     /// How alike a place is to itself.
     pub(crate) fn own_likeness(&self, space: &Space<K>, a: Place<'_, K, D>) -> Likeness {
-        let graded = match (self.graded, self.projected) {
+        let graded = match (self.is_graded(), self.is_projected()) {
             (false, _) => 0.0,
             (true, false) => dot(a.x, a.x),
             (true, true) => self.encoder.graded_product(space, a.combination, a.combination),
@@ -135,18 +135,33 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         Likeness { squared_distance: 0.0, product: (self.nominal_square + graded) * self.inverse_square }
     }
 
-    /// How alike two places are.
+    /// How alike two places are of which so many nominal knobs differ.
     #[inline(always)]
-    pub(crate) fn likeness(&self, space: &Space<K>, a: Place<'_, K, D>, b: Place<'_, K, D>) -> Likeness {
-        let differing = self.encoder.differing(space, a.combination, b.combination) as f32;
+    pub(crate) fn likeness(
+        &self,
+        space: &Space<K>,
+        differing: f32,
+        a: Place<'_, K, D>,
+        b: Place<'_, K, D>,
+    ) -> Likeness {
         let between = sum_of(a.x, b.x, |x, y| (x - y) * (x - y));
-        let squared_distance = if self.projected { between } else { differing + between };
-        let graded = match (self.graded, self.projected) {
+        let squared_distance = if self.is_projected() { between } else { differing + between };
+        let graded = match (self.is_graded(), self.is_projected()) {
             (false, _) => 0.0,
             (true, false) => sum_of(a.x, b.x, |x, y| x * y),
             (true, true) => self.encoder.graded_product(space, a.combination, b.combination),
         };
         let product = (self.nominal_square - 0.5 * differing + graded) * self.inverse_square;
         Likeness { squared_distance, product }
+    }
+
+    /// Whether there is a random map: the compiler knows of a tuner without room for one.
+    fn is_projected(&self) -> bool {
+        M > 0 && D > 0 && self.projected
+    }
+
+    /// Whether a knob is graded: none is where nothing is kept of a combination.
+    fn is_graded(&self) -> bool {
+        D > 0 && self.graded
     }
 }

@@ -219,13 +219,19 @@ pub(crate) fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f3
     let n = a.len().min(b.len());
     let (Some(a), Some(b)) = (a.get(..n), b.get(..n)) else { return 0.0 };
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let ((a, a_four), (b, b_four)) = (a.as_chunks::<2>(), b.as_chunks::<2>());
     let (mut s0, mut s1, mut s2, mut s3) = (0.0, 0.0, 0.0, 0.0);
-    for ([a0, a1, a2, a3], [b0, b1, b2, b3]) in a.iter().zip(b) {
+    let mut add = |[a0, a1, a2, a3]: &[f32; 4], [b0, b1, b2, b3]: &[f32; 4]| {
         s0 += term(*a0, *b0);
         s1 += term(*a1, *b1);
         s2 += term(*a2, *b2);
         s3 += term(*a3, *b3);
+    };
+    for ([a, a_next], [b, b_next]) in a.iter().zip(b) {
+        add(a, b);
+        add(a_next, b_next);
     }
+    a_four.iter().zip(b_four).for_each(|(a, b)| add(a, b));
     let rest = a_rest.iter().zip(b_rest).fold(0.0, |sum, (x, y)| sum + term(*x, *y));
     ((s0 + s2) + (s1 + s3)) + rest
 }

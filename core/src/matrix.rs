@@ -80,7 +80,12 @@ impl<const R: usize, const C: usize> Matrix<R, C> {
     /// assert!(m.rows().enumerate().all(|(i, row)| row == m.row(i)));
     /// ```
     pub fn rows(&self) -> impl Iterator<Item = &[f32; C]> + Clone {
-        self.0.iter()
+        self.rows_from(0)
+    }
+
+    /// The rows from row i on.
+    pub(crate) fn rows_from(&self, i: usize) -> impl Iterator<Item = &[f32; C]> + Clone {
+        self.0.get(i..).unwrap_or_default().iter()
     }
 }
 

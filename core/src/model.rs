@@ -7,7 +7,8 @@
 //! Combinations that are being measured are fantasised while candidates are scored: they enter the process with the cost that it expects, which leaves
 //! its mean as it is and takes the uncertainty about them away. One that breaks the factor down is left out, as are those after it:
 //! the process is as sure of it as `f32` can tell, and what is fitted stays as it is. Hyper-parameters are fitted when the observations have grown by a
-//! share; in between an observation is one more row of the factor. A known noise is a share of the signal as fitted last.
+//! share; in between an observation is one more row of the factor, and so is the first try of a fit, which is of the hyper-parameters that are.
+//! Where nothing but nominal knobs decides, a covariance follows from how many of them differ, and each count is worked out once. A known noise is a share of the signal as fitted last.
 //!
 //! **Cost.** `learn`: O(t²), O(t³) when it fits or an old observation changed. A posterior: O(t²).
 
@@ -27,6 +28,9 @@ use crate::space::{Combination, Space};
 
 /// Observations that a fit needs to say anything.
 const LEAST_FIT: usize = 3;
+
+/// Up to how many differing knobs a covariance that follows from their count alone is remembered.
+const MOST_COUNTS: usize = 32;
 
 /// The surrogate of at most T observations.
 #[derive(Clone, Debug)]
@@ -76,26 +80,42 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let fits = n >= self.next_fit && config.refit > 0;
         if changed || fits {
             self.factors = self.factors.wrapping_add(1);
+        }
+        if changed {
             self.gp.clear();
         }
         if fits {
             self.next_fit = n + (n / usize::from(config.refit)).max(1);
+            // What the factor is of: where the search starts it only has to grow.
+            let mut factorised = self.fit.hyper();
             self.set_known_noise(config);
+            if self.fit.hyper() != factorised {
+                factorised = self.fit.hyper();
+                self.gp.clear();
+            }
             let known = Known { space, geometry: &self.geometry, observations: &self.observations };
             let gp = &mut self.gp;
             for _ in 0..config.fit.sweeps {
                 self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
-                    gp.clear();
+                    if *hyper != factorised {
+                        factorised = *hyper;
+                        gp.clear();
+                    }
                     if known.extend(gp, hyper, n).is_err() {
                         return f32::NEG_INFINITY;
                     }
-                    gp.condition(y, &config.prior);
+                    gp.assess(y, &config.prior);
                     gp.log_likelihood()
                 });
             }
         }
         self.complete(space, n);
         self.gp.condition(y, &config.prior);
+    }
+
+    /// Whether the next observation brings a fit, and with it another factor.
+    pub(crate) fn fits_next(&self, config: &Config) -> bool {
+        self.observations.len() + 1 >= self.next_fit && config.refit > 0
     }
 
     /// After some observations were forgotten, fits must not wait until there are more than before.
@@ -186,24 +206,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let known = Known { space, geometry: &self.geometry, observations: &self.observations };
         let own = hyper.variance(self.geometry.own_likeness(space, place));
         let needed = |mean| bar.map_or(0.0, |(rule, bar)| rule.needed_variance(mean, bar));
-        self.gp.posterior_above(own, |row| known.covariances(hyper, place, row), needed)
+        self.gp.posterior_above(own, |row| known.covariances(hyper, place, 0, row), needed)
     }
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
     /// The posterior of a cached row, which absorbs the observations that it does not know yet.
     pub(crate) fn cached(&self, space: &Space<K>, hyper: &Hyper, row: &mut Row<K, D, T>) -> Option<Posterior> {
-        let combination = row.combination?;
-        let place = Place { combination: &combination, x: &row.x };
-        let known = row.partial.len();
-        if known == 0 {
-            row.partial = Partial::new(hyper.variance(self.geometry.own_likeness(space, place)));
+        let Row { combination, x, v, partial, .. } = row;
+        let place = Place { combination: combination.as_ref()?, x };
+        let absorbed = partial.len();
+        if absorbed == 0 {
+            *partial = Partial::new(hyper.variance(self.geometry.own_likeness(space, place)));
         }
-        let new = row.v.get_mut(known..self.gp.len())?;
-        for (k, other) in new.iter_mut().zip(self.observations.places().skip(known)) {
-            *k = hyper.covariance(self.geometry.likeness(space, place, other));
-        }
-        self.gp.absorb(&mut row.v, &mut row.partial, f32::NEG_INFINITY).then(|| self.gp.finish(&row.v, &row.partial))
+        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+        known.covariances(hyper, place, absorbed, v.get_mut(absorbed..self.gp.len())?);
+        self.gp.absorb(v, partial, f32::NEG_INFINITY).then(|| self.gp.finish(v, partial))
     }
 }
 
@@ -215,11 +233,32 @@ struct Known<'a, const K: usize, const M: usize, const D: usize, const T: usize>
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K, M, D, T> {
-    /// Writes the prior covariances of a combination with as many places as `row` has room for.
+    /// Writes the prior covariances of a combination with the places from the `first` on, as many as `row` has room for.
     #[inline(never)]
-    fn covariances(&self, hyper: &Hyper, place: Place<'_, K, D>, row: &mut [f32]) {
-        for (k, other) in row.iter_mut().zip(self.observations.places()) {
-            *k = hyper.covariance(self.geometry.likeness(self.space, place, other));
+    fn covariances(&self, hyper: &Hyper, place: Place<'_, K, D>, first: usize, row: &mut [f32]) {
+        let Self { space, geometry, .. } = self;
+        let places = self.observations.places_from(first);
+        // First the counts take the place of the covariances: a loop each is quicker than both in one.
+        geometry.encoder().count_differing(
+            space,
+            place.combination,
+            places.clone().map(|other| other.combination),
+            row,
+        );
+        let covariance = |differing, other| hyper.covariance(geometry.likeness(space, differing, place, other));
+        if D > 0 {
+            row.iter_mut().zip(places).for_each(|(k, other)| *k = covariance(*k, other));
+        } else {
+            // The count alone decides, and there are few: each is worked out once.
+            let mut known = [f32::NAN; MOST_COUNTS];
+            for (k, other) in row.iter_mut().zip(places) {
+                let mut rest = f32::NAN;
+                let known = known.get_mut(*k as usize).unwrap_or(&mut rest);
+                if known.is_nan() {
+                    *known = covariance(*k, other);
+                }
+                *k = *known;
+            }
         }
     }
 
@@ -227,8 +266,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K
     #[inline(never)]
     fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, hyper: &Hyper, n: usize) -> Result<(), CholeskyError> {
         gp.extend(n, |i, row| {
-            let Some(place) = self.observations.places().nth(i) else { return };
-            self.covariances(hyper, place, row);
+            let Some(place) = self.observations.places_from(i).next() else { return };
+            self.covariances(hyper, place, 0, row);
             if let Some(own) = row.last_mut() {
                 *own += hyper.noise / self.observations.repeats(i);
             }

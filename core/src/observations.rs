@@ -131,7 +131,13 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
 
     /// Combinations with what is kept of them, fantasies last.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, K, D>> + Clone {
-        self.combinations.iter().zip(self.x.rows()).map(|(combination, x)| Place { combination, x })
+        self.places_from(0)
+    }
+
+    /// The same from place i on, without passing over those before.
+    pub(crate) fn places_from(&self, i: usize) -> impl Iterator<Item = Place<'_, K, D>> + Clone {
+        let combinations = self.combinations.get(i..).unwrap_or_default();
+        combinations.iter().zip(self.x.rows_from(i)).map(|(combination, x)| Place { combination, x })
     }
 
     /// Takes in a combination not seen before, with its cost or, for none, its failure. False, and nothing changed, if there is no room.

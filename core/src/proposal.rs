@@ -119,7 +119,7 @@ impl<const K: usize> Search<K> {
             self.row += 1;
             return Some(Candidate::Row(self.row - 1));
         }
-        let from = self.best?.combination;
+        let from = &self.best.as_ref()?.combination;
         let d = &mut self.descent;
         if d.left == 0 || d.without_success >= d.steps {
             return None;
@@ -127,13 +127,13 @@ impl<const K: usize> Search<K> {
         d.left -= 1;
         d.without_success += 1;
         d.next = (d.next + d.stride) % d.steps.max(1);
-        Some(Candidate::Step(neighbour(space, &from, d.next)))
+        Some(Candidate::Step(neighbour(space, from, d.next)))
     }
 
     /// Takes in the score of a candidate.
-    pub(crate) fn report(&mut self, scored: Scored<K>) {
-        if self.best.is_none_or(|best| scored.score < best.score) {
-            self.best = Some(scored);
+    pub(crate) fn report(&mut self, combination: &Combination<K>, posterior: Posterior, score: f32) {
+        if self.best.as_ref().is_none_or(|best| score < best.score) {
+            self.best = Some(Scored { combination: *combination, posterior, score });
             self.descent.without_success = 0;
         }
     }
@@ -141,6 +141,11 @@ impl<const K: usize> Search<K> {
     /// The best candidate of all.
     pub(crate) fn best(&self) -> Option<Scored<K>> {
         self.best
+    }
+
+    /// The score to beat.
+    pub(crate) fn bar(&self) -> f32 {
+        self.best.as_ref().map_or(f32::INFINITY, |best| best.score)
     }
 }
 
@@ -161,10 +166,6 @@ mod tests {
     use super::*;
     use crate::knob::Knob;
 
-    fn scored(c: Combination<16>, score: f32) -> Scored<16> {
-        Scored { combination: c, posterior: Posterior { mean: 0.0, variance: 0.0 }, score }
-    }
-
     /// Every candidate with its score, and how many there were.
     fn run(
         space: &Space<16>,
@@ -178,7 +179,7 @@ mod tests {
                 Candidate::Row(i) => table.row(space, i).unwrap(),
                 Candidate::Step(c) => c,
             };
-            search.report(scored(c, score(&c)));
+            search.report(&c, Posterior { mean: 0.0, variance: 0.0 }, score(&c));
             count += 1;
         }
         count

@@ -16,6 +16,7 @@
 //! **Cost.** A space is K knobs of 16 bytes; an index takes K multiplications.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 use heapless::Vec;
 
@@ -44,10 +45,26 @@ pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + 
 /// assert!(space.combination(&[4, 0]).is_err());
 /// # Ok::<(), trimtab::SpaceError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Eq)]
 pub struct Combination<const K: usize> {
     levels: [Level; K],
     knobs: u16,
+}
+
+impl<const K: usize> PartialEq for Combination<K> {
+    /// Four knobs at a time, up to the first difference: every candidate is compared with all that is known, and the compiler's own
+    /// comparison would be a call that goes byte by byte.
+    fn eq(&self, other: &Self) -> bool {
+        let ((a, a_rest), (b, b_rest)) = (self.levels.as_chunks::<4>(), other.levels.as_chunks::<4>());
+        let mut words = a.iter().zip(b).map(|(a, b)| (u32::from_ne_bytes(*a), u32::from_ne_bytes(*b)));
+        words.all(|(a, b)| a == b) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b) && self.knobs == other.knobs
+    }
+}
+
+impl<const K: usize> Hash for Combination<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.levels().hash(state);
+    }
 }
 
 impl<const K: usize> Combination<K> {

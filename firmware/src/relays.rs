@@ -27,8 +27,8 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
 
-/// What it may keep between asks, for incremental proposing.
-pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
+/// What it may keep between asks, for incremental proposing: the rows of its table but for the 64 of the descent.
+pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 192, dimensions: 8);
 
 /// The space of all 2²⁴ combinations.
 pub fn space() -> Result<Space<RELAYS>, SpaceError> {

@@ -10,7 +10,7 @@ use trimtab_firmware::antenna::OBSERVATIONS;
 
 use crate::error::Error;
 use crate::quantity::{Frequency, Load};
-use crate::{antenna, bench, generate, list, report, serve, tune};
+use crate::{antenna, bench, generate, list, replay, report, serve, tune, watch};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
 ///
@@ -70,6 +70,14 @@ enum Command {
     /// file, or in the program's first message. What is wrong is answered with an error and changes nothing.
     #[command(after_long_help = SERVE_HELP)]
     Serve(ServeArgs),
+    /// Watch a chip tune itself: its stream from a serial port or standard input, live
+    ///
+    /// Shows every measurement as it comes and keeps the frames in a log. Survives garbage on the line and a port that goes away.
+    #[command(after_long_help = watch::HELP)]
+    Watch(watch::WatchArgs),
+    /// Repeat a chip's run on this machine, compare every proposal bit by bit, and draw it
+    #[command(after_long_help = replay::HELP)]
+    Replay(replay::ReplayArgs),
     /// Print a script that completes trimtab's commands and options
     #[command(after_help = "Example:\n  trimtab completions bash > ~/.local/share/bash-completion/completions/trimtab")]
     Completions(generate::CompletionsArgs),
@@ -298,6 +306,8 @@ impl Cli {
             Some(Command::List(args)) => list::run(&args),
             Some(Command::Tune(args)) => tune::run(&args),
             Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Watch(args)) => watch::run(&args),
+            Some(Command::Replay(args)) => replay::run(&args),
             Some(Command::Completions(args)) => generate::completions(&args),
             Some(Command::Man(args)) => generate::man(&args),
         }

@@ -1,7 +1,8 @@
 //! The core's tuner with the capacities of a desktop, for knobs that are known only when the program runs.
 //!
 //! **Choices.** Capacities are const generics, so a few sizes are compiled and the smallest that fits is taken. What is proposed does
-//! not depend on the size: a test compares them. A cache makes asks quicker and changes no bit.
+//! not depend on the size: a test compares them. A cache makes asks quicker and changes no bit. The table has room for more rows than are used,
+//! so that the run of a chip with a larger one can be repeated.
 //!
 //! | most | knobs | features of graded knobs | observations |
 //! |---|---:|---:|---:|
@@ -14,11 +15,14 @@ use trimtab::cache::Cache;
 use trimtab::encoding::graded_features;
 use trimtab::matrix::triangle;
 use trimtab::{AskError, Combination, Config, Knob, Level, Space, Tuner};
+use trimtab_firmware::telemetry::{self, Difference, Frame};
 
 use crate::error::Error;
 
-/// Rows of the lookup table.
-const ROWS: usize = 256;
+/// The most rows of the lookup table.
+pub(crate) const ROWS: usize = 1024;
+/// How many are used unless the configuration says so.
+const USED_ROWS: u16 = 256;
 /// The largest size: knobs, features of graded knobs, observations.
 pub(crate) const MOST: (usize, usize, usize) = (256, 512, 1024);
 
@@ -70,6 +74,8 @@ pub(crate) trait Engine: Send {
     fn best_posterior(&self) -> Option<Opinion>;
     /// How many combinations have an outcome, failures included.
     fn len(&self) -> usize;
+    /// Does what a frame of a chip says; whether that was a proposal, which then was the same to the bit.
+    fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference>;
 }
 
 /// A tuner of the smallest size that fits.
@@ -118,8 +124,9 @@ impl<const K: usize, const D: usize, const T: usize, const P: usize> Sized<K, D,
             let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));
             space = space.with_feasible(feasible);
         }
+        let rows = if setup.config.rows == 0 { USED_ROWS } else { setup.config.rows };
         let mut tuner = Box::new(Tuner::new());
-        tuner.init(space, setup.config, setup.seed).map_err(fault)?;
+        tuner.init(space, Config { rows, ..setup.config }, setup.seed).map_err(fault)?;
         Ok(Self { tuner, cache: Box::new(Cache::new()) })
     }
 
@@ -173,6 +180,10 @@ impl<const K: usize, const D: usize, const T: usize, const P: usize> Engine for 
 
     fn len(&self) -> usize {
         self.tuner.len()
+    }
+
+    fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference> {
+        telemetry::repeat(&mut self.tuner, frame)
     }
 }
 

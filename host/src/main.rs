@@ -14,16 +14,19 @@ mod plot;
 mod problem;
 mod quantity;
 mod record;
+mod replay;
 mod report;
 mod search;
 mod serve;
 mod session;
 mod space;
 mod stats;
+mod stream;
 mod surrogate;
 mod svg;
 mod terminal;
 mod tune;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use trimtab_tests::image::{Image, Profile};
-use trimtab_tests::qemu::{self, Run};
+use trimtab_tests::machine::RISCV32_VIRT;
+use trimtab_tests::qemu::{self, Run, Session};
 
 fn run(name: &str) -> Run {
     let elf = Image::find(name).and_then(|image| image.build(Profile::Release)).unwrap();
@@ -37,6 +38,15 @@ fn a_hard_fault_is_a_failure_with_its_place() {
     let run = run("hard_fault");
     assert_eq!(run.code, Some(1));
     assert!(run.errors.contains("hard fault at 0x08"), "{}", run.errors);
+}
+
+#[test]
+fn an_exception_of_a_risc_v_is_a_failure_with_its_place() {
+    let image = Image::find("hard_fault").unwrap();
+    let elf = image.build_for(RISCV32_VIRT, Profile::Release).unwrap();
+    let run = Session { board: RISCV32_VIRT, ..Session::default() }.run(&elf, &mut |_| ()).unwrap();
+    assert_eq!(run.code, Some(1));
+    assert!(run.errors.contains("exception at 0x80"), "{}", run.errors);
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //!
 //! ‖z − z′‖² and z·z′ follow from these; see [`likeness`](crate::likeness).
 //!
-//! **Choices.** Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, four at a time, and never encoded.
+//! **Choices.** Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, four at a time, and never encoded. One
+//! combination is compared with many in one go, so that how to count is decided once.
 //!
 //! **Cost.** Two operations a knob to count, about ten a graded feature.
 
 use super::block::{BIT_MEAN_SQUARE, Block};
 use super::{Encoder, Encoding};
-use crate::knob::Knob;
+use crate::knob::{Knob, Level};
 use crate::math::dot;
 use crate::space::{Combination, Space};
 
@@ -75,24 +76,30 @@ impl<const K: usize> Encoder<K> {
     /// assert_eq!(encoder.differing(&space, &a, &b), 1);
     /// # Ok::<(), trimtab::SpaceError>(())
     /// ```
-    #[inline(always)]
     pub fn differing(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> u32 {
+        let mut count = [0.0];
+        self.count_differing(space, a, core::iter::once(b), &mut count);
+        count[0] as u32
+    }
+
+    /// Writes [`differing`](Self::differing) of a combination and each of the others.
+    #[inline(always)]
+    pub(crate) fn count_differing<'a>(
+        &self,
+        space: &Space<K>,
+        a: &Combination<K>,
+        others: impl Iterator<Item = &'a Combination<K>>,
+        counts: &mut [f32],
+    ) {
+        let pairs = counts.iter_mut().zip(others);
         if self.encoding == Encoding::Compact {
-            return (space.number(a) ^ space.number(b)).count_ones();
+            let number = space.number(a);
+            pairs.for_each(|(count, b)| *count = (number ^ space.number(b)).count_ones() as f32);
+        } else if self.binary {
+            pairs.for_each(|(count, b)| *count = differing_bits(a.all(), b.all()) as f32);
+        } else {
+            pairs.for_each(|(count, b)| *count = differing_levels(a.all(), b.all(), &self.counted) as f32);
         }
-        let (a, b) = (a.all().as_chunks::<4>(), b.all().as_chunks::<4>());
-        let counted = self.counted.as_chunks::<4>();
-        let words = a.0.iter().zip(b.0).zip(counted.0);
-        // Each byte of the sum counts one knob in four; 255 words would overflow it, so a thousand knobs are the most.
-        let sum = words.fold(0u32, |sum, ((a, b), counted)| {
-            let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
-            // The top bit of a byte becomes set if any bit of it is.
-            let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
-            sum + (marks & u32::from_ne_bytes(*counted))
-        });
-        let rest = a.1.iter().zip(b.1).zip(counted.1).map(|((a, b), counted)| u32::from(a != b) & u32::from(*counted));
-        let pairs = (sum & 0x00ff_00ff) + (sum >> 8 & 0x00ff_00ff);
-        (pairs & 0xffff) + (pairs >> 16) + rest.sum::<u32>()
     }
 
     /// Mean of ‖z‖² over all combinations: of all features, and of those that are not graded.
@@ -114,4 +121,38 @@ impl<const K: usize> Encoder<K> {
             (all + own, if *counted == 1 { nominal + own } else { nominal })
         })
     }
+}
+
+/// How many of these levels differ, where `counted` is 1.
+#[inline(always)]
+fn differing_levels<const K: usize>(a: &[Level; K], b: &[Level; K], counted: &[u8; K]) -> u32 {
+    let (a, b, counted) = (a.as_chunks::<4>(), b.as_chunks::<4>(), counted.as_chunks::<4>());
+    let words = a.0.iter().zip(b.0).zip(counted.0);
+    // Each byte of the sum counts one knob in four; 255 words would overflow it, so a thousand knobs are the most.
+    let sum = words.fold(0u32, |sum, ((a, b), counted)| {
+        let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
+        // The top bit of a byte becomes set if any bit of it is.
+        let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
+        sum + (marks & u32::from_ne_bytes(*counted))
+    });
+    let rest = a.1.iter().zip(b.1).zip(counted.1).map(|((a, b), counted)| u32::from(a != b) & u32::from(*counted));
+    sum_of_bytes(sum) + rest.sum::<u32>()
+}
+
+/// How many of these levels differ, all of them 0 or 1: a byte of the difference is then its own count. Eight at a time, in two words.
+#[inline(always)]
+fn differing_bits<const K: usize>(a: &[Level; K], b: &[Level; K]) -> u32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let ((a, a_word), (b, b_word)) = (a.as_chunks::<2>(), b.as_chunks::<2>());
+    let differ = |a: &[Level; 4], b: &[Level; 4]| u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
+    let sum = a.iter().zip(b).fold(0, |sum, ([a, a_next], [b, b_next])| sum + differ(a, b) + differ(a_next, b_next));
+    let sum = a_word.iter().zip(b_word).fold(sum, |sum, (a, b)| sum + differ(a, b));
+    sum_of_bytes(sum) + a_rest.iter().zip(b_rest).map(|(a, b)| u32::from(a ^ b)).sum::<u32>()
+}
+
+/// The sum of the four bytes of a word.
+#[inline(always)]
+fn sum_of_bytes(word: u32) -> u32 {
+    let pairs = (word & 0x00ff_00ff) + (word >> 8 & 0x00ff_00ff);
+    (pairs & 0xffff) + (pairs >> 16)
 }

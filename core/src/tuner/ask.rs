@@ -83,7 +83,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// }
     /// # Ok::<(), trimtab::Error>(())
     /// ```
-    pub fn ask_with(&mut self, cache: &mut Cache<K, D, T, L>) -> Result<Proposal<K>, AskError> {
+    pub fn ask_with<const C: usize>(&mut self, cache: &mut Cache<K, D, T, C>) -> Result<Proposal<K>, AskError> {
         self.ask_begin()?;
         loop {
             if let Some(proposal) = self.step(u16::MAX, Some(cache))? {
@@ -158,13 +158,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
-        self.step(candidates, None)
+        self.step(candidates, None::<&mut Cache<K, D, T, 0>>)
     }
 
-    fn step(
+    fn step<const C: usize>(
         &mut self,
         candidates: u16,
-        cache: Option<&mut Cache<K, D, T, L>>,
+        cache: Option<&mut Cache<K, D, T, C>>,
     ) -> Result<Option<Proposal<K>>, AskError> {
         if !self.asking.active {
             return Err(AskError::NotBegun);
@@ -196,32 +196,40 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// Scores the next candidates of the search; whether there may be more. Pruning leaves out work, never the winner.
-    pub(super) fn score_candidates(
+    pub(super) fn score_candidates<const C: usize>(
         &mut self,
         candidates: u16,
         prune: bool,
-        cache: Option<&mut Cache<K, D, T, L>>,
+        cache: Option<&mut Cache<K, D, T, C>>,
     ) -> bool {
         // Fantasies come and go, so nothing is kept while there are any.
-        let mut cache = cache.filter(|_| self.pending.is_empty());
+        let of = (self.table.seed(), self.model.factors, self.inits);
+        // An empty one is not filled for a single ask: what cannot win is then left out sooner.
+        let is_worth = |cache: &&mut Cache<K, D, T, C>| cache.of == of || !self.model.fits_next(&self.config);
+        let mut cache = cache.filter(|_| self.pending.is_empty()).filter(is_worth);
         if let Some(cache) = &mut cache {
-            cache.prepare((self.table.seed(), self.model.factors, self.inits));
+            cache.prepare(of);
         }
         for _ in 0..candidates {
             let Some(candidate) = self.asking.search.next(&self.space, &self.table) else { return false };
             let Asking { rule, hyper, .. } = &self.asking;
-            let scored = match (candidate, &mut cache) {
-                (Candidate::Row(i), Some(cache)) => {
-                    let Some(row) = cache.rows.get_mut(i) else { continue };
-                    self.refresh_row(i, row);
-                    self.model.cached(&self.space, hyper, row).zip(row.combination)
+            let c = match candidate {
+                Candidate::Row(i) => {
+                    if let Some(row) = cache.as_mut().and_then(|cache| cache.rows.get_mut(i)) {
+                        self.refresh_row(i, row);
+                        let posterior = self.model.cached(&self.space, hyper, row);
+                        if let (Some(posterior), Some(c)) = (posterior, &row.combination) {
+                            self.asking.search.report(c, posterior, rule.score(posterior));
+                        }
+                        continue;
+                    }
+                    self.table.row(&self.space, i)
                 }
-                (Candidate::Row(i), None) => self.table.row(&self.space, i).and_then(|c| self.opinion(c, prune)),
-                (Candidate::Step(c), _) => self.opinion(c, prune),
+                Candidate::Step(c) => Some(c),
             };
-            if let Some((posterior, combination)) = scored {
-                let score = rule.score(posterior);
-                self.asking.search.report(Scored { combination, posterior, score });
+            let Some(c) = c else { continue };
+            if let Some(posterior) = self.opinion(&c, prune) {
+                self.asking.search.report(&c, posterior, rule.score(posterior));
             }
         }
         true
@@ -229,13 +237,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// The posterior of a candidate that may be asked and, unless nothing is pruned, may still win.
     #[inline(never)]
-    fn opinion(&self, c: Combination<K>, prune: bool) -> Option<(Posterior, Combination<K>)> {
-        if !self.is_open(&c) {
+    fn opinion(&self, c: &Combination<K>, prune: bool) -> Option<Posterior> {
+        if !self.is_open(c) {
             return None;
         }
         let Asking { rule, hyper, search, .. } = &self.asking;
-        let bar = search.best().filter(|_| prune).map_or(f32::INFINITY, |best| best.score);
-        self.model.posterior(&self.space, &c, hyper, Some((rule, bar))).zip(Some(c))
+        let bar = if prune { search.bar() } else { f32::INFINITY };
+        self.model.posterior(&self.space, c, hyper, Some((rule, bar)))
     }
 
     /// Fills a cached row, or empties it once it cannot be asked any more.
@@ -247,8 +255,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             row.x = row.combination.map_or([0.0; D], |c| self.model.geometry.locate(&self.space, &c));
         }
         // Only what was told since then can have closed it.
-        let told = self.model.observations.places().skip(row.partial.len());
-        if row.combination.is_some_and(|c| told.map(|place| place.combination).any(|other| *other == c)) {
+        let mut told = self.model.observations.places_from(row.partial.len());
+        if row.combination.as_ref().is_some_and(|c| told.any(|place| place.combination == c)) {
             row.combination = None;
         }
     }

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::acquisition::Acquisition;
+use crate::cache::Cache;
 use crate::config::{Noise, WhenFull};
 use crate::fit::Search;
 use crate::gp::Prior;
@@ -31,7 +32,9 @@ fn pruning_never_changes_the_winner() {
                 let search = |prune: bool| {
                     let mut tuner = tuner.clone();
                     tuner.ask_begin().unwrap();
-                    while tuner.fantasising(|tuner| tuner.score_candidates(50, prune, None)) {}
+                    while tuner.fantasising(|tuner| tuner.score_candidates(50, prune, None::<&mut Cache<7, 4, 40, 0>>))
+                    {
+                    }
                     tuner.asking.search.best()
                 };
                 assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
@@ -211,5 +214,25 @@ fn a_known_noise_is_in_the_factor_without_sweeps_too() {
             fresh.model.rebuild(&fresh.space, &fresh.config);
             assert_eq!(opinions(&tuner), opinions(&fresh), "{sweeps} sweeps, {n} observations");
         }
+    }
+}
+
+/// A cache of fewer rows than the table has, of as many and of more: the same proposals.
+#[test]
+fn a_cache_of_any_length_proposes_the_same() {
+    const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    type Relays = crate::tuner!(KNOBS, observations: 24, rows: 64);
+    let mut tuner = std::boxed::Box::new(Relays::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 5).unwrap();
+    let (mut short, mut exact, mut long) =
+        (Cache::<12, 0, 24, 7>::new(), Cache::<12, 0, 24, 32>::new(), Cache::<12, 0, 24, 80>::new());
+    for _ in 0..24 {
+        let [mut a, mut b, mut c] = [tuner.clone(), tuner.clone(), tuner.clone()];
+        let proposal = tuner.ask().unwrap();
+        assert_eq!(a.ask_with(&mut short).unwrap(), proposal);
+        assert_eq!(b.ask_with(&mut exact).unwrap(), proposal);
+        assert_eq!(c.ask_with(&mut long).unwrap(), proposal);
+        let levels = proposal.combination.levels().iter().enumerate();
+        tuner.tell(&proposal.combination, levels.map(|(i, l)| f32::from(*l) * (i as f32 - 4.5)).sum()).unwrap();
     }
 }

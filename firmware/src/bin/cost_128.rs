@@ -11,8 +11,8 @@ use trimtab_firmware::device::Meter;
 use trimtab_firmware::relays::{KNOBS, cost, space};
 
 type Projected = trimtab::tuner!(KNOBS, observations: 128, rows: 256, dimensions: 16);
-type ProjectedCache = trimtab::tuner_cache!(KNOBS, observations: 128, rows: 256, dimensions: 16);
-type AntennaCache = trimtab::tuner_cache!(antenna::KNOBS, observations: antenna::OBSERVATIONS, rows: 256);
+type ProjectedCache = trimtab::tuner_cache!(KNOBS, observations: 128, rows: 192, dimensions: 16);
+type AntennaCache = trimtab::tuner_cache!(antenna::KNOBS, observations: antenna::OBSERVATIONS, rows: 192);
 
 static PROJECTED: ConstStaticCell<Projected> = ConstStaticCell::new(Projected::new());
 static ANTENNA: ConstStaticCell<AntennaTuner> = ConstStaticCell::new(AntennaTuner::new());

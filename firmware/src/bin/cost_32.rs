@@ -8,9 +8,9 @@ use trimtab_firmware::device::Meter;
 use trimtab_firmware::relays::{KNOBS, cost, space};
 
 type Projected = trimtab::tuner!(KNOBS, observations: 32, rows: 64, dimensions: 8);
-type ProjectedCache = trimtab::tuner_cache!(KNOBS, observations: 32, rows: 64, dimensions: 8);
+type ProjectedCache = trimtab::tuner_cache!(KNOBS, observations: 32, rows: 32, dimensions: 8);
 type Plain = trimtab::tuner!(KNOBS, observations: 32, rows: 64);
-type PlainCache = trimtab::tuner_cache!(KNOBS, observations: 32, rows: 64);
+type PlainCache = trimtab::tuner_cache!(KNOBS, observations: 32, rows: 32);
 
 static PROJECTED: ConstStaticCell<(Projected, ProjectedCache)> =
     ConstStaticCell::new((Projected::new(), ProjectedCache::new()));

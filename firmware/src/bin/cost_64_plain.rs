@@ -8,7 +8,7 @@ use trimtab_firmware::device::Meter;
 use trimtab_firmware::relays::{KNOBS, cost, space};
 
 type Plain = trimtab::tuner!(KNOBS, observations: 64, rows: 256);
-type PlainCache = trimtab::tuner_cache!(KNOBS, observations: 64, rows: 256);
+type PlainCache = trimtab::tuner_cache!(KNOBS, observations: 64, rows: 192);
 
 static PLAIN: ConstStaticCell<(Plain, PlainCache)> = ConstStaticCell::new((Plain::new(), PlainCache::new()));
 

@@ -53,16 +53,24 @@ impl Meter {
     }
 
     /// A run of as many steps as the tuner holds observations, without a cache and, if there is one, with it.
-    pub fn run<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    pub fn run<
+        const K: usize,
+        const M: usize,
+        const D: usize,
+        const T: usize,
+        const L: usize,
+        const P: usize,
+        const C: usize,
+    >(
         &mut self,
         case: &str,
         space: &Space<K>,
         cost: impl Fn(&Combination<K>) -> f32,
         tuner: &mut Tuner<K, M, D, T, L, P>,
-        cache: Option<&mut Cache<K, D, T, L>>,
+        cache: Option<&mut Cache<K, D, T, C>>,
     ) -> Result<(), Error> {
         let dimensions = if M > 0 { D } else { 0 };
-        let (state, kept) = (size_of_val(tuner), size_of::<Cache<K, D, T, L>>());
+        let (state, kept) = (size_of_val(tuner), size_of::<Cache<K, D, T, C>>());
         self.console.print(format_args!("state {case} {K} {T} {L} {dimensions} {state} {kept}"));
         tuner.init(space.clone(), Config::default(), 1)?;
         self.steps(case, "recomputing", tuner, &cost, Tuner::ask)?;

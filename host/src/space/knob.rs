@@ -129,7 +129,7 @@ impl NamedKnob {
 }
 
 /// The core wants the values of a knob for ever, as on a chip. The same values are kept once, however often they are given.
-fn for_ever(values: Vec<f32>) -> &'static [f32] {
+pub(crate) fn for_ever(values: Vec<f32>) -> &'static [f32] {
     static KEPT: Mutex<Vec<&'static [f32]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(|lock| lock.into_inner());
     let is_same = |other: &&&'static [f32]| other.iter().map(|x| x.to_bits()).eq(values.iter().map(|x| x.to_bits()));

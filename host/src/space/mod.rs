@@ -25,7 +25,7 @@ use trimtab::{Knob, Level};
 use crate::error::Error;
 use expression::Expression;
 
-pub(crate) use knob::NamedKnob;
+pub(crate) use knob::{NamedKnob, for_ever};
 
 /// The most knobs, which is what the tuner takes, and the most expressions.
 pub(crate) const MOST_KNOBS: usize = crate::engine::MOST.0;

@@ -25,7 +25,7 @@ mod extract;
 mod history;
 mod log;
 mod measure;
-mod number;
+pub(crate) mod number;
 mod plan;
 mod process;
 pub(crate) mod report;

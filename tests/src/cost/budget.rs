@@ -27,11 +27,16 @@ pub const TARGETS: [Target; 7] = [
     Target { what: "state, recomputing (bytes)", most: 24 * 1024, takes: "fewer observations" },
     Target { what: "state, incremental (bytes)", most: 92 * 1024, takes: "fewer rows in the cache" },
     Target { what: "stack of `ask` and `tell` (bytes)", most: 2 * 1024, takes: "no vector of T numbers on the stack" },
-    Target { what: "flash at \"s\" without logging (bytes)", most: 12 * 1024, takes: "fewer choices a build" },
+    Target {
+        what: "flash at \"s\" without logging (bytes)",
+        most: 12 * 1024,
+        takes: "a smaller method: no part is large, and one encoding, one acquisition, no repeats and no forgetting \
+                would be far from enough",
+    },
     Target {
         what: "steady `ask` + `tell`, incremental (instructions)",
         most: 150_000,
-        takes: "no descent (`Config::descent` of 0): its candidates are new at every ask, each in O(t²)",
+        takes: "no descent, whose candidates are new at every ask and take O(t²) each, and fewer rows",
     },
     Target {
         what: "mean `ask` + `tell`, incremental, fits included (instructions)",

@@ -34,6 +34,7 @@ fn knobs(o: &Opaque) {
 
 fn spaces(o: &Opaque, space: &Space<K>) {
     keep((space.knobs(), space.cardinality(), space.last_index(), space.is_indexed(), space.at(o.long())));
+    keep(space.is_restricted());
     let levels: [Level; K] = core::array::from_fn(|_| o.size() as Level);
     keep(space.combination(o.part(&levels)));
     if let Some(c) = o.combination(space) {

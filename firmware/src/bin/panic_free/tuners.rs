@@ -67,7 +67,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
             9 => keep((tuner.best_posterior(), tuner.predict(&c))),
             _ => {
-                keep((tuner.space(), tuner.config(), tuner.hyper(), tuner.pending()));
+                keep((tuner.space(), tuner.config(), tuner.seed(), tuner.hyper()));
+                keep((tuner.pending(), tuner.queue()));
                 keep((tuner.len(), tuner.is_empty(), tuner.failures(), tuner.best_observed()));
                 tuner.observations().for_each(|observation| keep((observation, observation.is_failure())));
             }

@@ -71,7 +71,7 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("lints, chip", &format!("clippy {chip} --lib --bins --examples -- -D warnings")),
         Step::new("lints, chip in silence", &format!("clippy {silent} --bin minimal -- -D warnings")),
         Step::new("lints, chip without panics", &format!("clippy {panic_free} --bin panic_free -- -D warnings")),
-        Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity -- -D warnings")),
+        Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity --example hard_fault -- -D warnings")),
         Step::new("lints, WebAssembly", &format!("clippy {wasm} --lib --example parity_wasm -- -D warnings")),
         Step::new("docs, this machine", "doc --workspace --no-deps --lib --features trimtab-tests/wasm")
             .with("RUSTDOCFLAGS", "-D warnings"),
@@ -90,8 +90,8 @@ fn steps() -> Result<Vec<Step>> {
             "test --workspace --features trimtab-host/browser",
         ),
         Step::new("parity, this machine, optimized", &format!("test {tests} --test parity --release")),
-        Step::new("core for every target, debug", &format!("build --package trimtab {targets}")),
-        Step::new("core for every target, release", &format!("build --package trimtab {targets} --release")),
+        Step::new("core for every target", &format!("build --package trimtab --all-features {targets}")),
+        Step::new("core for the chip, release", &format!("build --package trimtab --target {TARGET} --release")),
         Step::new("images, debug", &format!("build {chip} --bins --examples --profile unoptimized")),
         Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
