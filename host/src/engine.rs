@@ -1,8 +1,8 @@
 //! The core's tuner with the capacities of a desktop, for knobs that are known only when the program runs.
 //!
 //! **Choices.** Capacities are const generics, so a few sizes are compiled and the smallest that fits is taken. What is proposed does
-//! not depend on the size: a test compares them. A cache makes asks quicker and changes no bit. The table has room for more rows than are used,
-//! so that the run of a chip with a larger one can be repeated.
+//! not depend on the size: a test compares them. A cache makes asks quicker and changes no bit. A table has any number of rows, which take no
+//! memory: 256 are used, or as many as the configuration says, so that the run of a chip with a larger or smaller one can be repeated.
 //!
 //! | most | knobs | features of graded knobs | observations |
 //! |---|---:|---:|---:|
@@ -19,9 +19,9 @@ use trimtab_firmware::telemetry::{self, Difference, Frame};
 
 use crate::error::Error;
 
-/// The most rows of the lookup table.
-pub(crate) const ROWS: usize = 1024;
-/// How many are used unless the configuration says so.
+/// The most rows of the lookup table: as many as a configuration can say.
+const ROWS: usize = u16::MAX as usize;
+/// How many are used unless the configuration says so; a cache has as many.
 const USED_ROWS: u16 = 256;
 /// The largest size: knobs, features of graded knobs, observations.
 pub(crate) const MOST: (usize, usize, usize) = (256, 512, 1024);
@@ -113,7 +113,7 @@ fn sized(setup: Setup<'_>) -> Result<Box<dyn Engine>, Error> {
 
 struct Sized<const K: usize, const D: usize, const T: usize, const P: usize> {
     tuner: Box<Tuner<K, 0, D, T, ROWS, P>>,
-    cache: Box<Cache<K, D, T, ROWS>>,
+    cache: Box<Cache<K, D, T, { USED_ROWS as usize }>>,
 }
 
 impl<const K: usize, const D: usize, const T: usize, const P: usize> Sized<K, D, T, P> {

@@ -6,7 +6,7 @@
 use trimtab_firmware::relays::{self, RelayTuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 
-use crate::engine::{self, ROWS, Setup};
+use crate::engine::{self, Setup};
 use crate::stream::{About, Kind, Run};
 
 /// Does what a frame says; whether that was a proposal, which then was the same.
@@ -101,9 +101,6 @@ fn repeater(run: &Run) -> Result<Repeat, String> {
                 Err(format!("the chip's tuner has a random map of {} × {}; {ELSEWHERE}", about.map.0, about.map.1))
             }
         };
-    }
-    if usize::from(about.config.rows) > ROWS {
-        return Err(format!("the chip's table has {} rows, {ROWS} are possible here; {ELSEWHERE}", about.config.rows));
     }
     let observations = about.config.observations.into();
     let setup = Setup { knobs: &knobs, config: about.config, seed: about.seed, observations, feasible: None };
