@@ -213,9 +213,14 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Tells what would be asked next as failed, if it is the one: after a reset that ended its measurement.
     pub fn give_up(&mut self, is_it: impl FnOnce(&Combination<K>) -> bool) -> Result<Option<Combination<K>>, Error> {
+        let had_queue = !self.tuner.queue().is_empty();
         let c = self.tuner.ask()?.combination;
         if !is_it(&c) {
             self.tuner.cancel(&c);
+            // What was asked has left the queue; the log knows what was in it.
+            if had_queue && self.journal.is_ok() {
+                self.rebuild();
+            }
             return Ok(None);
         }
         self.tell_failed(&c)?;

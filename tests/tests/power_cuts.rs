@@ -124,6 +124,32 @@ fn every_cut_ends_in_the_same_bits() {
     assert_eq!(repeated, 44 * (DAMAGES.len() - 1));
 }
 
+/// A watchdog's reset may belong to another log: then nothing is given up, and the best of before the restart are still asked first.
+#[test]
+fn what_is_not_given_up_is_asked_as_if_nothing_had_been() {
+    let mut flash = Flash::new();
+    let mut tuner = Box::new(Six::new());
+    let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+    for _ in 0..12 {
+        let c = kept.ask().unwrap().combination;
+        match measure(&c) {
+            Some(cost) => kept.tell(&c, cost).unwrap(),
+            None => kept.tell_failed(&c).unwrap(),
+        };
+    }
+    kept.restart();
+    let mut asked = |gives_up: bool| {
+        let mut tuner = Box::new(Six::new());
+        let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
+        assert!(!kept.tuner().queue().is_empty());
+        if gives_up {
+            assert_eq!(kept.give_up(|_| false), Ok(None));
+        }
+        (0..4).map(|_| kept.ask().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(true), asked(false));
+}
+
 #[test]
 fn cuts_while_recovering_from_cuts_change_nothing_either() {
     let (_, operations, measurements, expected) = uncut();
