@@ -103,7 +103,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
 
     /// The random map, if there is one.
     pub(crate) fn map(&self) -> Option<&RandomMap<D, M>> {
-        self.is_projected().then_some(&self.map)
+        self.projected.then_some(&self.map)
     }
 
     /// The mean of ‖x − x′‖² over pairs of combinations.

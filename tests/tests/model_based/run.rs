@@ -185,8 +185,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     fn ask(&mut self, way: Way, draw: &mut Draw) {
         let mut against = self.known.against_asking();
         let needs_map = matches!(way, Way::Lookup(_) | Way::Recon(..));
-        // Without room for features there is no map, whatever the configuration wants.
-        if needs_map && self.known.is_ready() && (M == 0 || !Reference::is_projected(&self.known.config, M)) {
+        if needs_map && self.known.is_ready() && !Reference::is_projected(&self.known.config, M) {
             against.push(AskError::NoMap);
         }
         if !against.is_empty() {
