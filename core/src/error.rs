@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::cholesky::CholeskyError;
-use crate::nearest::NearestError;
 use crate::space::SpaceError;
 
 /// Why a tuner cannot be made ready for a space.
@@ -204,10 +202,6 @@ pub enum Error {
     Tell(TellError),
     /// Of putting in the queue.
     Enqueue(EnqueueError),
-    /// Of a factor.
-    Cholesky(CholeskyError),
-    /// Of finding the nearest combination.
-    Nearest(NearestError),
 }
 
 impl fmt::Display for Error {
@@ -218,8 +212,6 @@ impl fmt::Display for Error {
             Self::Ask(error) => error.fmt(f),
             Self::Tell(error) => error.fmt(f),
             Self::Enqueue(error) => error.fmt(f),
-            Self::Cholesky(error) => error.fmt(f),
-            Self::Nearest(error) => error.fmt(f),
         }
     }
 }
@@ -239,12 +231,4 @@ macro_rules! from {
         })*
     };
 }
-from!(
-    Space(SpaceError),
-    Init(InitError),
-    Ask(AskError),
-    Tell(TellError),
-    Enqueue(EnqueueError),
-    Cholesky(CholeskyError),
-    Nearest(NearestError)
-);
+from!(Space(SpaceError), Init(InitError), Ask(AskError), Tell(TellError), Enqueue(EnqueueError));

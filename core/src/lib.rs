@@ -1,19 +1,9 @@
 //! trimtab tunes discrete settings by Bayesian optimization, on the chip that has the settings.
 //!
-//! Declare the knobs, ask for a combination, measure it, tell the cost, and after some tens of measurements the best of
-//! millions of combinations is found, in kilobytes of RAM. No allocation, no unsafe code, no floating-point unit needed; the same bits on a PC and on
-//! a microcontroller.
-//!
-//! The method is CBO-Lookup (Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions to
-//! Convex Polytopes*, UAI 2022). Data flows one way, and a module uses only the ones to its left and the tools:
-//!
-//! ```text
-//! space → encoding → embedding → table → surrogate → acquisition → proposal
-//!   c       z(c)       x = R·z     L     gp: μ, σ       μ − βσ        c†
-//! surrogate (model): likeness → kernel → gp, with fit and costs
-//! the paper's own asks: continuous (with gradient) → nearest, or → reconstruction
-//! tools: matrix, cholesky, math, random, error
-//! ```
+//! Declare the knobs, ask for a combination, measure it, tell its cost. After some tens of
+//! measurements the tuner has found the best of millions of combinations, in kilobytes of RAM.
+//! No allocation, no unsafe code, no floating-point unit needed; the same bits on a PC and on a
+//! microcontroller.
 //!
 //! ```
 //! use trimtab::{Config, Knob, Scale, Space};
@@ -36,59 +26,66 @@
 //! assert_eq!(best, Some(0.0));
 //! # Ok::<(), trimtab::Error>(())
 //! ```
+//!
+//! # The method
+//!
+//! CBO-Lookup (Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions
+//! to Convex Polytopes*, UAI 2022). The path of a candidate through an ask is also the order of the
+//! folders; a folder uses only those before it, and a test holds that.
+//!
+//! ```text
+//!  space/        features/            surrogate/          acquire/             tuner/
+//!  a row c   →   z(c), or x = R·z  →  posterior μ, σ  →   score μ − βσ,   →   proposal c†
+//!  of the table  (R only if asked)    of a GP             the smallest wins
+//!
+//!  before them: math/ (numbers), config/ (plain data); between acquire/ and tuner/: paper/,
+//!  the continuous search and the left inverses of the published method
+//! ```
+//!
+//! | folder | holds | in the paper |
+//! |---|---|---|
+//! | `math` | functions, matrices, Cholesky factor, random numbers | |
+//! | `config` | [`Config`], its two presets and the choices in it | section 7.1 |
+//! | `space` | [`Knob`], [`Space`], [`Combination`] | section 3 |
+//! | `features` | encoding φ₁, random map R | section 4.1 |
+//! | `surrogate` | observations, kernel, Gaussian process, fit | section 4 |
+//! | `acquire` | GP-UCB and EI, the lookup table, descent, cache | algorithm 1, lines 5 and 6 |
+//! | `paper` | CBO-Lookup and CBO-Recon as published | sections 4.1 and 6 |
+//! | `tuner` | [`Tuner`]: ask, tell, replay | algorithm 1 |
 #![no_std]
+#![forbid(unsafe_code)]
 
 #[cfg(test)]
 extern crate std;
 
-/// The code in the README compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-pub mod acquisition;
-pub mod cache;
-pub mod cholesky;
-pub mod config;
-pub mod continuous;
-pub mod costs;
-mod curvature;
-pub mod embedding;
-pub mod encoding;
-pub mod error;
-pub mod fit;
-pub mod gp;
-pub mod gradient;
-pub mod kernel;
-pub mod knob;
-mod lattice;
-pub mod likeness;
-mod list;
 pub mod math;
-pub mod matrix;
-mod model;
-pub mod nearest;
-mod observations;
-mod proposal;
-pub mod pseudo_inverse;
-pub mod random;
-pub mod reconstruction;
-pub mod record;
-mod relaxation;
-mod separable;
-pub mod space;
-pub mod table;
-pub mod tuner;
-mod walk;
 
-pub use acquisition::{Acquisition, Beta};
-pub use config::{Config, Goal, Noise, WhenFull};
-pub use embedding::Distribution;
-pub use encoding::Encoding;
+mod config;
+mod space;
+
+mod error;
+
+mod features;
+mod surrogate;
+
+mod acquire;
+mod paper;
+
+mod tuner;
+
+#[doc(hidden)]
+pub mod internals;
+pub mod sizes;
+
+pub use acquire::cache::Cache;
+pub use config::{Acquisition, Beta, Config, Distribution, Encoding, Fitting, Goal, Noise, Prior, WhenFull};
 pub use error::{AskError, EnqueueError, Error, InitError, TellError};
-pub use knob::{Knob, KnobError, Level, Scale};
-pub use observations::Observation;
-pub use proposal::{Estimate, Proposal};
-pub use record::{Event, Record};
-pub use space::{Combination, Feasible, Space, SpaceError};
-pub use tuner::{Region, Tuner};
+pub use paper::reconstruction::THRESHOLD;
+pub use space::{Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, Scale, Space, SpaceError};
+pub use surrogate::kernel::Hyper;
+pub use surrogate::observations::Observation;
+pub use tuner::proposal::{Estimate, Proposal};
+#[cfg(feature = "postcard")]
+pub use tuner::record::RecordError;
+pub use tuner::record::{Event, Record};
+pub use tuner::{MOST_PENDING, Region, Tuner};

@@ -63,10 +63,10 @@ pub type AntennaKept<'t, F> = Persistent<
     F,
     { KNOBS.len() },
     0,
-    { trimtab::encoding::graded_features(&KNOBS) },
+    { trimtab::sizes::graded_features(&KNOBS) },
     OBSERVATIONS,
     ROWS,
-    { trimtab::matrix::triangle(OBSERVATIONS) },
+    { trimtab::sizes::triangle(OBSERVATIONS) },
 >;
 
 /// The three knobs with the banks on a scale of one's choice, for comparing the two.

@@ -28,7 +28,7 @@ use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
 use heapless::Vec;
-use trimtab::tuner::MOST_PENDING;
+use trimtab::MOST_PENDING;
 use trimtab::{
     AskError, Combination, Config, Error, Event, Goal, InitError, Proposal, Record, Space, TellError, Tuner,
 };

@@ -11,9 +11,9 @@
 //! | middle | 64 | 128 | 512 |
 //! | large | 256 | 512 | 1024 |
 
-use trimtab::cache::Cache;
-use trimtab::encoding::graded_features;
-use trimtab::matrix::triangle;
+use trimtab::Cache;
+use trimtab::sizes::graded_features;
+use trimtab::sizes::triangle;
 use trimtab::{AskError, Combination, Config, Knob, Level, Space, Tuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 

@@ -15,7 +15,7 @@
 
 use std::thread;
 
-use trimtab::random::Random;
+use trimtab::internals::Random;
 use trimtab::{Combination, Config, WhenFull};
 use trimtab_firmware::antenna::{AntennaTuner, Network, space};
 use trimtab_firmware::flash::RamFlash;

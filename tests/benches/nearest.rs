@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use trimtab::embedding::{Distribution, RandomMap};
-use trimtab::encoding::{Encoder, Encoding};
-use trimtab::math::squared_distance;
-use trimtab::nearest::Lookup;
-use trimtab::random::Random;
+use trimtab::internals::Lookup;
+use trimtab::internals::Random;
+use trimtab::internals::squared_distance;
+use trimtab::{Distribution, internals::RandomMap};
+use trimtab::{Encoding, internals::Encoder};
 use trimtab::{Knob, Space};
 
 const D: usize = 20;
@@ -53,7 +53,7 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
     for distribution in [Distribution::Centred, Distribution::Uniform01] {
         let mut map = RandomMap::<D, M>::new();
         map.draw(distribution, M, 11);
-        let lookup = Lookup { space: &space, encoder: &encoder, map: Some(&map) };
+        let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
         let row = |index: usize| {
             let (mut z, mut x) = ([0.0; M], [0.0; D]);
             encoder.encode(&space, &space.at(index as u64).unwrap(), &mut z);

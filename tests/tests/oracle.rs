@@ -6,11 +6,11 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trimtab::fit::{Fit, Search};
-use trimtab::gp::{Gp, Prior};
-use trimtab::kernel::Hyper;
-use trimtab::likeness::Likeness;
-use trimtab::matrix::triangle;
+use trimtab::Hyper;
+use trimtab::internals::Pair;
+use trimtab::sizes::triangle;
+use trimtab::{Fitting, internals::Fit};
+use trimtab::{Prior, internals::Gp};
 use trimtab_tests::is_close;
 
 const T: usize = 64;
@@ -46,7 +46,7 @@ fn golden<Case: DeserializeOwned>(fit: bool) -> Vec<Case> {
 
 /// The Matérn covariance of two embeddings.
 fn covariance(hyper: &Hyper, a: &[f32], b: &[f32]) -> f32 {
-    hyper.covariance(Likeness { squared_distance: trimtab::math::squared_distance(a, b), product: 0.0 })
+    hyper.covariance(Pair { squared_distance: trimtab::internals::squared_distance(a, b), product: 0.0 })
 }
 
 /// The process on these points, its kernel and noise scaled by a signal variance.
@@ -93,10 +93,10 @@ fn the_fit_reaches_the_best_likelihood_of_scikit_learn() {
     let cases = golden::<BestFit>(true);
     assert_eq!(cases.len(), 1);
     for BestFit { x, y, best_log_marginal_likelihood: best } in cases {
-        let search = Search { linear: false, priors: false, sweeps: 1 };
+        let search = Fitting { linear: false, priors: false, sweeps: 1 };
         // The typical distance that a tuner works out from its space, here from the points.
         let pairs = x.iter().enumerate().flat_map(|(i, a)| x[..i].iter().map(move |b| (a, b)));
-        let squares: Vec<f32> = pairs.map(|(a, b)| trimtab::math::squared_distance(a, b)).collect();
+        let squares: Vec<f32> = pairs.map(|(a, b)| trimtab::internals::squared_distance(a, b)).collect();
         let mut fit = Fit::new(&search, (squares.iter().sum::<f32>() / squares.len() as f32).sqrt());
         let mut reached = f64::NEG_INFINITY;
         for _ in 0..12 {

@@ -5,7 +5,7 @@
 //! uncut run, bit by bit.
 
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash as _};
-use trimtab::random::Random;
+use trimtab::internals::Random;
 use trimtab::{Combination, Config, Knob, Proposal, Space, WhenFull};
 use trimtab_firmware::flash::{Cut, Damage, RamFlash, Simulated as _};
 use trimtab_firmware::journal::{Found, Layout, Trouble, digest};

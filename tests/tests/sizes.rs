@@ -35,8 +35,8 @@ fn the_documented_sizes_are_true() {
     .concat();
     print!("{table}");
     golden::check("sizes.md", &table);
-    let documentation = include_str!("../../core/src/tuner.rs");
+    let documentation = include_str!("../../core/src/tuner/mod.rs");
     for line in table.lines() {
-        assert!(documentation.contains(&format!("//! {line}\n")), "core/src/tuner.rs does not have: {line}");
+        assert!(documentation.contains(&format!("//! {line}\n")), "core/src/tuner/mod.rs does not have: {line}");
     }
 }

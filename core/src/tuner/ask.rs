@@ -7,14 +7,15 @@
 //! **Cost.** At most L candidates of O(t²).
 
 use super::{MOST_PENDING, Purpose, Tuner, limited};
-use crate::acquisition::Rule;
-use crate::cache::{Cache, Row};
+use crate::acquire::acquisition::Rule;
+use crate::acquire::cache::Cache;
+use crate::acquire::descent::{Candidate, Scan, Scored};
 use crate::error::AskError;
-use crate::gp::{Partial, Posterior};
-use crate::kernel::Hyper;
-use crate::math::ln;
-use crate::proposal::{Candidate, Estimate, Proposal, Scored, Search};
+use crate::math::float::ln;
 use crate::space::Combination;
+use crate::surrogate::gp::Posterior;
+use crate::surrogate::kernel::Hyper;
+use crate::tuner::proposal::{Estimate, Proposal};
 
 /// Random draws before combinations are tried in order.
 const DRAWS: u32 = 64;
@@ -27,7 +28,7 @@ pub(super) struct Asking<const K: usize> {
     pub(super) active: bool,
     /// What is proposed whatever its score.
     pub(super) direct: Option<Combination<K>>,
-    pub(super) search: Search<K>,
+    pub(super) scan: Scan<K>,
     pub(super) rule: Rule,
     pub(super) hyper: Hyper,
 }
@@ -36,7 +37,7 @@ impl<const K: usize> Asking<K> {
     pub(super) const NONE: Self = Self {
         active: false,
         direct: None,
-        search: Search::EMPTY,
+        scan: Scan::EMPTY,
         rule: Rule::Ucb { beta: 0.0 },
         hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
     };
@@ -133,7 +134,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
             self.asking.hyper = self.hyper();
             let mut random = self.random(Purpose::Descent);
-            self.asking.search = Search::new(&self.space, &self.table, self.descent(), &mut random);
+            self.asking.scan = Scan::new(&self.space, &self.table, self.descent(), &mut random);
         }
         (self.asking.direct, self.asking.active) = (direct, true);
         Ok(())
@@ -172,7 +173,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if self.asking.direct.is_none() && self.fantasising(|tuner| tuner.score_candidates(candidates, true, cache)) {
             return Ok(None);
         }
-        let (direct, best) = (self.asking.direct, self.asking.search.best());
+        let (direct, best) = (self.asking.direct, self.asking.scan.best());
         self.cancel_ask();
         let scored = match (direct, best) {
             (Some(c), _) => self.unscored(c),
@@ -202,24 +203,21 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         prune: bool,
         cache: Option<&mut Cache<K, D, T, C>>,
     ) -> bool {
-        // Fantasies come and go, so nothing is kept while there are any.
-        let of = (self.table.seed(), self.model.factors, self.inits);
-        // An empty one is not filled for a single ask: what cannot win is then left out sooner.
-        let is_worth = |cache: &&mut Cache<K, D, T, C>| cache.of == of || !self.model.fits_next(&self.config);
+        let owner = (self.table.seed(), self.model.factors, self.inits);
+        // Fantasies come and go, so nothing is cached while asks are pending. Filling a cache for a
+        // single ask is not worth it: without one, losers are pruned sooner.
+        let is_worth =
+            |cache: &&mut Cache<K, D, T, C>| cache.is_filled_for(owner) || !self.model.fits_next(&self.config);
         let mut cache = cache.filter(|_| self.pending.is_empty()).filter(is_worth);
-        if let Some(cache) = &mut cache {
-            cache.prepare(of);
-        }
         for _ in 0..candidates {
-            let Some(candidate) = self.asking.search.next(&self.space, &self.table) else { return false };
+            let Some(candidate) = self.asking.scan.next(&self.space, &self.table) else { return false };
             let Asking { rule, hyper, .. } = &self.asking;
             let c = match candidate {
                 Candidate::Row(i) => {
-                    if let Some(row) = cache.as_mut().and_then(|cache| cache.rows.get_mut(i)) {
-                        self.refresh_row(i, row);
-                        let posterior = self.model.cached(&self.space, hyper, row);
-                        if let (Some(posterior), Some(c)) = (posterior, &row.combination) {
-                            self.asking.search.report(c, posterior, rule.score(posterior));
+                    if let Some(row) = cache.as_mut().and_then(|cache| cache.row_mut(i, owner)) {
+                        let known = (&self.space, &self.model, hyper);
+                        if let Some((c, posterior)) = row.posterior((i, &self.table), known, |c| self.is_open(c)) {
+                            self.asking.scan.report(c, posterior, rule.score(posterior));
                         }
                         continue;
                     }
@@ -228,37 +226,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 Candidate::Step(c) => Some(c),
             };
             let Some(c) = c else { continue };
-            if let Some(posterior) = self.opinion(&c, prune) {
-                self.asking.search.report(&c, posterior, rule.score(posterior));
+            if let Some(posterior) = self.prediction(&c, prune) {
+                self.asking.scan.report(&c, posterior, rule.score(posterior));
             }
         }
         true
     }
 
-    /// The posterior of a candidate that may be asked and, unless nothing is pruned, may still win.
+    /// The posterior of a candidate that may be asked and, if `prune`, can still win.
     #[inline(never)]
-    fn opinion(&self, c: &Combination<K>, prune: bool) -> Option<Posterior> {
+    fn prediction(&self, c: &Combination<K>, prune: bool) -> Option<Posterior> {
         if !self.is_open(c) {
             return None;
         }
-        let Asking { rule, hyper, search, .. } = &self.asking;
-        let bar = if prune { search.bar() } else { f32::INFINITY };
-        self.model.posterior(&self.space, c, hyper, Some((rule, bar)))
-    }
-
-    /// Fills a cached row, or empties it once it cannot be asked any more.
-    fn refresh_row(&self, i: usize, row: &mut Row<K, D, T>) {
-        if !row.fresh {
-            row.fresh = true;
-            row.partial = Partial::new(0.0);
-            row.combination = self.table.row(&self.space, i).filter(|c| self.is_open(c));
-            row.x = row.combination.map_or([0.0; D], |c| self.model.geometry.locate(&self.space, &c));
-        }
-        // Only what was told since then can have closed it.
-        let mut told = self.model.observations.places_from(row.partial.len());
-        if row.combination.as_ref().is_some_and(|c| told.any(|place| place.combination == c)) {
-            row.combination = None;
-        }
+        let Asking { rule, hyper, scan, .. } = &self.asking;
+        let bar = if prune { scan.bar() } else { f32::INFINITY };
+        self.model.posterior(&self.space, c, hyper, &|mean| rule.needed_variance(mean, bar))
     }
 
     /// The first of the queue that may still be asked.

@@ -16,16 +16,17 @@
 //! all ones. CBO-Recon may recover a combination that was measured or is infeasible; since nothing is asked twice, a
 //! random one takes its place.
 //!
-//! **Cost.** Some 20 posteriors with gradients a start; a few KB of stack for [`nearest`](crate::nearest).
+//! **Cost.** Some 20 posteriors with gradients a start; a few KB of stack for [`nearest`](crate::paper::nearest).
 
 use super::{Purpose, Tuner};
-use crate::continuous::minimise;
+use crate::acquire::descent::Scored;
 use crate::error::AskError;
-use crate::gradient::score_gradient;
-use crate::nearest::{Lookup, NearestError};
-use crate::proposal::{Proposal, Scored};
-use crate::reconstruction::Reconstruction;
+use crate::paper::continuous::minimise;
+use crate::paper::gradient::score_gradient;
+use crate::paper::nearest::{Lookup, NearestError};
+use crate::paper::reconstruction::Reconstruction;
 use crate::space::Combination;
+use crate::tuner::proposal::Proposal;
 
 /// Starts of the search over the box.
 const STARTS: u16 = 16;
@@ -76,8 +77,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// ```
     pub fn ask_lookup(&mut self, region: Region) -> Result<Proposal<K>, AskError> {
         self.ask_in(region, |tuner, x| {
-            let (geometry, space) = (&tuner.model.geometry, &tuner.space);
-            let lookup = Lookup { space, encoder: geometry.encoder(), map: geometry.map() };
+            let geometry = &tuner.model.geometry;
+            let Some(map) = geometry.map() else { return Err(AskError::NoMap) };
+            let lookup = Lookup { space: &tuner.space, encoder: geometry.encoder(), map };
             match lookup.nearest(x, |c| !tuner.is_open(c), NODES) {
                 Ok(nearest) => Ok(nearest.combination),
                 Err(NearestError::NoneLeft) => Err(AskError::Exhausted),
@@ -90,7 +92,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// CBO-Recon: the best point of the region, recovered by the pseudo-inverse and rounded at the threshold (0.02 in the paper).
     ///
     /// ```
-    /// use trimtab::{Config, Knob, Region, Space, reconstruction::THRESHOLD};
+    /// use trimtab::{Config, Knob, Region, Space, THRESHOLD};
     /// const BITS: [Knob; 12] = [Knob::nominal(2); 12];
     /// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 1, dimensions: 6);
     /// let mut tuner = Bits::new();
@@ -145,10 +147,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             Region::UnitBox => map.offset(geometry.encoder()).map(|middle| (-middle, 1.0 - middle)),
             Region::BoundingBox => map.bounding_box(&self.space, geometry.encoder()),
         };
-        let places = self.model.observations.places().map(|place| place.x);
+        let points = self.model.observations.points().map(|point| point.x);
         let mut random = self.random(Purpose::Box);
         minimise(&bounds, STARTS, &mut random, |x, gradient| {
-            score_gradient(&self.model.gp, &asking.hyper, &asking.rule, places.clone(), x, gradient)
+            score_gradient(&self.model.gp, &asking.hyper, &asking.rule, points.clone(), x, gradient)
         })
         .x
     }

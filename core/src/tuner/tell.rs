@@ -5,11 +5,11 @@
 //!
 //! **Cost.** As in [`tuner`](super).
 
+use super::record::{Event, Record};
 use super::{MOST_PENDING, Tuner};
 use crate::config::WhenFull;
 use crate::error::{AskError, EnqueueError, Error, TellError};
-use crate::list;
-use crate::record::{Event, Record};
+use crate::math::list;
 use crate::space::Combination;
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::acquisition::Acquisition;
-use crate::cache::Cache;
+use crate::acquire::cache::Cache;
+use crate::config::Acquisition;
+use crate::config::Fitting;
+use crate::config::Prior;
 use crate::config::{Noise, WhenFull};
-use crate::fit::Search;
-use crate::gp::Prior;
-use crate::knob::{Knob, Scale};
-use crate::record::{Event, Record};
+use crate::space::knob::{Knob, Scale};
+use crate::tuner::record::{Event, Record};
 
 #[test]
 fn pruning_never_changes_the_winner() {
@@ -35,7 +35,7 @@ fn pruning_never_changes_the_winner() {
                     while tuner.fantasising(|tuner| tuner.score_candidates(50, prune, None::<&mut Cache<7, 4, 40, 0>>))
                     {
                     }
-                    tuner.asking.search.best()
+                    tuner.asking.scan.best()
                 };
                 assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
             }
@@ -176,9 +176,9 @@ fn a_fantasy_that_breaks_the_factor_down_is_left_out_and_changes_nothing() {
     tuner.model.gp.extend(n, tiny).unwrap();
     let (hyper, factors) = (tuner.hyper(), tuner.model.factors);
     tuner.fantasising(|tuner| {
-        assert_eq!((tuner.model.gp.len(), tuner.model.observations.places().count()), (n, n + 1));
+        assert_eq!((tuner.model.gp.len(), tuner.model.observations.points().count()), (n, n + 1));
     });
-    assert_eq!(tuner.model.observations.places().count(), n, "a place is left behind");
+    assert_eq!(tuner.model.observations.points().count(), n, "a place is left behind");
     assert_eq!((tuner.hyper(), tuner.model.factors), (hyper, factors), "the noise of a fantasy stays");
 }
 
@@ -205,7 +205,7 @@ fn costs_of_any_size_are_never_scored_as_not_a_number() {
 #[test]
 fn a_known_noise_is_in_the_factor_without_sweeps_too() {
     for (sweeps, refit) in [(0, 8), (0, 1), (1, 8), (2, 1)] {
-        let fit = Search { sweeps, ..Config::default().fit };
+        let fit = Fitting { sweeps, ..Config::default().fit };
         let config = Config { fit, refit, noise: Noise::Given(0.7), ..Config::default() };
         for n in 1..12 {
             let tuner = told(config, &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0][..n]);

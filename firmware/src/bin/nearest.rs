@@ -5,10 +5,10 @@
 #![no_main]
 
 use cortex_m_rt::entry;
-use trimtab::embedding::{Distribution, RandomMap};
-use trimtab::encoding::{Encoder, Encoding};
-use trimtab::nearest::Lookup;
-use trimtab::random::Random;
+use trimtab::internals::Lookup;
+use trimtab::internals::Random;
+use trimtab::{Distribution, internals::RandomMap};
+use trimtab::{Encoding, internals::Encoder};
 use trimtab::{Error, Knob, Space};
 use trimtab_firmware::device::{self, Console, Timer};
 
@@ -35,7 +35,7 @@ fn measure(console: &mut Console) -> Result<(), Error> {
     for distribution in [Distribution::Centred, Distribution::Uniform01] {
         let mut map = RandomMap::<D, M>::new();
         map.draw(distribution, M, 1);
-        let lookup = Lookup { space: &space, encoder: &encoder, map: Some(&map) };
+        let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
         for (kind, spread) in [("inside", 0.0), ("near a vertex", 0.1), ("far outside", 3.0)] {
             let (mut nodes, mut counts) = ([0; POINTS], [0; POINTS]);
             for (nodes, count) in nodes.iter_mut().zip(&mut counts) {

@@ -12,7 +12,7 @@
 //! into another [`Cut`]: that is the reboot. An image in QEMU ends at once instead, by [`Cut::when_off`].
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
-use trimtab::random::Random;
+use trimtab::internals::Random;
 
 use super::Simulated;
 

@@ -5,7 +5,7 @@
 //!
 //! **Cost.** Beside the tuner nothing; random search takes a bit a combination.
 
-use trimtab::random::Random;
+use trimtab::internals::Random;
 use trimtab::{Combination, Config, Error, Space};
 
 use super::{COMBINATIONS, COUNT, CodeTuner, space};

@@ -10,8 +10,8 @@
 //! | if the nearest is not found in 2²⁰ nodes, which was seen at 59 bits in one run of twenty | as CBO-Recon | |
 //! | the rest | `Config::paper()` | `Config::paper()` |
 
-use trimtab::matrix::triangle;
-use trimtab::reconstruction::THRESHOLD;
+use trimtab::THRESHOLD;
+use trimtab::sizes::triangle;
 use trimtab::{AskError, Config, Level, Proposal, Region, Space, Tuner};
 
 use super::{Entry, Method, Task};

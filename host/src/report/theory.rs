@@ -13,9 +13,9 @@
 //! **Choices.** The theorem holds for every bounded kernel, and its constant is not known: only the bound's shape is drawn, scaled to touch
 //! trimtab's line from above. On two log axes a power of T is a straight line. The maps are the core's own.
 
-use trimtab::embedding::{Distribution, RandomMap};
-use trimtab::math::squared_distance;
-use trimtab::random::Random;
+use trimtab::internals::Random;
+use trimtab::internals::squared_distance;
+use trimtab::{Distribution, internals::RandomMap};
 
 use super::figure::Figure;
 use super::panel::{Line, Lines, Panel, Plot, Point, Scale};

@@ -1,11 +1,11 @@
 //! Search over a box, for acquisitions and likelihoods alike: the core's quasi-Newton descent, in as many dimensions as wanted.
 //!
-//! **Choices.** [`trimtab::continuous`] is what CBO-Lookup searches with, so its rivals search with the same. It has its dimensions
+//! **Choices.** `trimtab::internals::descend` is what CBO-Lookup searches with, so its rivals search with the same. It has its dimensions
 //! as a const generic and works in f32; here a few sizes are compiled, the smallest that fits is taken and the dimensions left over
 //! have no width. Functions are evaluated in f64. f32 settles x to about 1e-6 of the box, less than what any rounding to a combination
 //! can notice, and a likelihood to 1e-5. Whoever needs more digits searches a smaller box around what was found.
 
-use trimtab::continuous;
+use trimtab::internals;
 
 /// Where a descent ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ fn sized<const D: usize>(bounds: &[(f64, f64)], start: &[f64], most: usize, f: &
     sides.iter_mut().zip(bounds).for_each(|(side, (low, high))| *side = (*low as f32, *high as f32));
     from.iter_mut().zip(start).for_each(|(from, x)| *from = *x as f32);
     let (mut x, mut gradient, mut evaluations) = (start.to_vec(), vec![0.0; start.len()], 0);
-    let found = continuous::descend(&sides, &from, |at, slopes| {
+    let found = internals::descend(&sides, &from, |at, slopes| {
         evaluations += 1;
         if evaluations > most {
             // Too high to go there: the descent ends where it is.

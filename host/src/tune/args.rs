@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use regex::Regex;
-use trimtab::tuner::MOST_PENDING;
+use trimtab::MOST_PENDING;
 
 use crate::engine::MOST;
 use crate::space::NamedKnob;

@@ -1,12 +1,18 @@
 //! Numbers, matrices and their factors.
 
-use trimtab::cholesky::Cholesky;
-use trimtab::costs::Standard;
-use trimtab::kernel::{matern52, matern52_slope};
-use trimtab::math::{Arithmetic, Libm, Math, Micromath, dot, erfc, exp, ln, sqrt, squared_distance};
-use trimtab::matrix::{Matrix, Triangle, triangle};
-use trimtab::pseudo_inverse::pseudo_inverse;
-use trimtab::random::Random;
+use trimtab::internals::Cholesky;
+use trimtab::internals::Random;
+use trimtab::internals::Standard;
+use trimtab::internals::pseudo_inverse;
+use trimtab::internals::{matern52, matern52_slope};
+use trimtab::{
+    internals::{Arithmetic, Libm, Math, dot, erfc, squared_distance},
+    math::{exp, ln, rough, sqrt},
+};
+use trimtab::{
+    internals::{Matrix, Triangle},
+    sizes::triangle,
+};
 
 use crate::opaque::{Opaque, keep};
 

@@ -1,9 +1,9 @@
 //! Random maps, and the ways back from a point to a combination.
 
-use trimtab::embedding::{Distribution, RandomMap};
-use trimtab::encoding::{Encoder, Encoding};
-use trimtab::nearest::Lookup;
-use trimtab::reconstruction::Reconstruction;
+use trimtab::internals::Lookup;
+use trimtab::internals::Reconstruction;
+use trimtab::{Distribution, internals::RandomMap};
+use trimtab::{Encoding, internals::Encoder};
 
 use crate::opaque::{Opaque, keep, say};
 

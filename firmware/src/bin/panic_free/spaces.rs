@@ -1,8 +1,12 @@
 //! Knobs, spaces, encodings, tables, records.
 
-use trimtab::encoding::{Encoder, Encoding, features, graded_features};
-use trimtab::table::LookupTable;
+use trimtab::internals::LookupTable;
 use trimtab::{Combination, Event, Level, Record, Space};
+use trimtab::{
+    Encoding,
+    internals::Encoder,
+    sizes::{features, graded_features},
+};
 
 use crate::opaque::{Opaque, keep, say};
 

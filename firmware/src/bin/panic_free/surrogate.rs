@@ -1,15 +1,18 @@
 //! The surrogate: the process, its hyper-parameters, the acquisition, and the search of a box.
 
-use trimtab::acquisition::Rule;
-use trimtab::continuous::{descend, gradient_error, minimise};
-use trimtab::fit::{Fit, Search};
-use trimtab::gp::{Gp, Posterior, Prior};
-use trimtab::gradient::{posterior_gradient, score_gradient};
-use trimtab::kernel::Hyper;
-use trimtab::likeness::Likeness;
-use trimtab::matrix::triangle;
-use trimtab::random::Random;
+use trimtab::Hyper;
+use trimtab::internals::Pair;
+use trimtab::internals::Random;
+use trimtab::internals::Rule;
+use trimtab::internals::{descend, gradient_error, minimise};
+use trimtab::internals::{posterior_gradient, score_gradient};
+use trimtab::sizes::triangle;
 use trimtab::{Acquisition, Beta};
+use trimtab::{Fitting, internals::Fit};
+use trimtab::{
+    Prior,
+    internals::{Gp, Posterior},
+};
 
 use crate::opaque::{Opaque, keep};
 
@@ -50,13 +53,13 @@ fn process(o: &Opaque) {
 }
 
 fn hyper_parameters(o: &Opaque) {
-    let search = Search { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 };
+    let search = Fitting { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 };
     let mut fit = Fit::new(&search, o.float());
     fit.sweep(&search, o.word() & 1 == 0, |hyper| hyper.length_scale - o.float());
     fit.set_noise(o.float());
     keep((fit.add_noise(), fit.hyper()));
     let hyper = Hyper { length_scale: o.float(), linear_weight: o.float(), noise: o.float() };
-    let likeness = Likeness { squared_distance: o.float(), product: o.float() };
+    let likeness = Pair { squared_distance: o.float(), product: o.float() };
     keep((hyper.covariance(likeness), hyper.variance(likeness), hyper.slope(o.float())));
 }
 

@@ -1,10 +1,10 @@
 //! The tuner, with every choice of its configuration.
 
 use static_cell::ConstStaticCell;
-use trimtab::cache::Cache;
-use trimtab::fit::Search;
-use trimtab::gp::Prior;
-use trimtab::matrix::triangle;
+use trimtab::Cache;
+use trimtab::Fitting;
+use trimtab::Prior;
+use trimtab::sizes::triangle;
 use trimtab::{
     Acquisition, Beta, Config, Distribution, Encoding, Error, Event, Goal, Noise, Record, Region, Tuner, WhenFull,
 };
@@ -101,7 +101,7 @@ fn config(o: &Opaque) -> Config {
         encoding,
         map: o.one_of(None, &maps),
         prior: o.one_of(Prior::WEAK, &[Prior { mean_precision: o.float(), signal_weight: o.float() }]),
-        fit: Search { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 },
+        fit: Fitting { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 },
         refit: o.size() as u16,
         standardise: o.word() & 1 == 0,
         acquisition: o.one_of(Acquisition::ExpectedImprovement, &[Acquisition::Ucb(beta)]),

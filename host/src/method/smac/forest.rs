@@ -23,7 +23,7 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trimtab::knob::MOST_LEVELS;
+use trimtab::MOST_LEVELS;
 use trimtab::{Knob, Level};
 
 /// How trees are grown.

@@ -1,0 +1,7 @@
+//! Which candidate is next: rows of the lookup table, a score for each, the smallest one (paper:
+//! algorithm 1, lines 5 and 6).
+
+pub(crate) mod acquisition;
+pub(crate) mod cache;
+pub(crate) mod descent;
+pub(crate) mod table;

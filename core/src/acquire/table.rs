@@ -1,0 +1,209 @@
+//! The bounded lookup table: the whole space if it fits, else L rows near what is good, and some anywhere.
+//!
+//! The paper's table holds every combination and its embedding (section 4.1): 1.34 GB for 24 bits in 20 dimensions. Here row i is a *function* of i,
+//! so a table of any length takes the bytes of three combinations.
+//!
+//! | rows | what they are |
+//! |---|---|
+//! | at most the first half | one step from the best observation: one knob at another level |
+//! | up to three quarters | one to three steps from one of the three best |
+//! | the rest | anywhere |
+//!
+//! **Choices.** A space of at most L combinations is its own table, and the acquisition is minimised exactly. A larger one gets new rows
+//! when there is a new best or a new fit; they depend only on the seed, on how much was told, and on the best observations. In between
+//! they stay, which costs nothing in quality, so that a user with RAM can keep what was computed for them ([`cache`](crate::acquire::cache)).
+//! If the best has more one-steps than half the table, they are drawn instead of listed.
+//!
+//! **Cost.** No stored rows; about 200 instructions a row.
+
+use heapless::Vec;
+
+use crate::math::random::Random;
+use crate::space::knob::Level;
+use crate::space::{Combination, Space};
+
+/// How many of the best observations rows are made from.
+pub(crate) const INCUMBENTS: usize = 3;
+
+/// A table of at most L rows.
+///
+/// ```
+/// use trimtab::{Knob, Space, internals::LookupTable};
+/// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+/// let best = space.combination(&[1; 24])?;
+/// let table = LookupTable::new(&space, 128, 0, 1, core::iter::once(best));
+/// // The first rows are the neighbours of the best: one relay switched.
+/// let near = (0..24).filter_map(|i| table.row(&space, i));
+/// assert!(near.map(|c| c.levels().iter().filter(|level| **level == 0).count()).all(|switched| switched == 1));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LookupTable<const K: usize> {
+    incumbents: Vec<Combination<K>, INCUMBENTS>,
+    seed: u64,
+    rows: usize,
+    steps: u32,
+    whole: bool,
+}
+
+impl<const K: usize> LookupTable<K> {
+    /// No rows.
+    pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
+
+    /// The table for one ask: the whole space in at most `rows` rows, else `rows` less those that are kept free for a descent.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, internals::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// let [a, b] = [1, 1].map(|seed| LookupTable::new(&space, 128, 0, seed, core::iter::empty()));
+    /// assert!((0..128).all(|i| a.row(&space, i) == b.row(&space, i))); // the same seed, the same rows
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn new(
+        space: &Space<K>,
+        rows: usize,
+        free: usize,
+        seed: u64,
+        best: impl Iterator<Item = Combination<K>>,
+    ) -> Self {
+        let whole = space.last_index() < rows as u64;
+        let rows = if whole { space.last_index() as usize + 1 } else { rows.saturating_sub(free) };
+        Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, steps: steps(space), whole }
+    }
+
+    /// The best observation when the rows were made.
+    pub(crate) fn incumbent(&self) -> Option<&Combination<K>> {
+        self.incumbents.first()
+    }
+
+    /// The seed of the rows: another one, other rows.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether the table is the whole space.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, internals::LookupTable};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let table = |rows| LookupTable::new(&space, rows, 0, 1, core::iter::empty());
+    /// assert!(!table(31).is_whole() && table(32).is_whole());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// How many rows there are.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, internals::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// assert_eq!(LookupTable::new(&space, 128, 28, 1, core::iter::empty()).len(), 100); // 28 are for the descent
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are no rows.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, internals::LookupTable};
+    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
+    /// assert!(LookupTable::new(&space, 28, 28, 1, core::iter::empty()).is_empty());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The combination in row i; feasible or not, measured or not.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, internals::LookupTable};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let table = LookupTable::new(&space, 32, 0, 1, core::iter::empty());
+    /// assert!(table.is_whole());
+    /// assert!((0..32).all(|i| table.row(&space, i).map(|c| space.index(&c)) == Some(i as u64)));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn row(&self, space: &Space<K>, i: usize) -> Option<Combination<K>> {
+        if i >= self.rows {
+            return None;
+        }
+        if self.whole {
+            return Some(space.at_small(i as u32));
+        }
+        let mut random = Random::new(self.seed, i as u64 + 1);
+        let half = self.rows / 2;
+        let Some(best) = self.incumbents.first().filter(|_| i < half + half / 2) else {
+            return Some(space.draw(&mut random));
+        };
+        if i < half && (i as u32) < self.steps {
+            let step = if self.steps <= half as u32 { i as u32 } else { random.below(self.steps) };
+            return Some(neighbour(space, best, step));
+        }
+        let from = self.incumbents.get(i % self.incumbents.len().max(1)).unwrap_or(best);
+        let changes = 1 + random.below(3);
+        let far = (0..changes).fold(*from, |c, _| neighbour(space, &c, random.below(self.steps)));
+        Some(far)
+    }
+}
+
+/// How many combinations differ from any one in a single knob.
+pub(crate) fn steps<const K: usize>(space: &Space<K>) -> u32 {
+    space.knobs().iter().map(|knob| (knob.levels() as u32).saturating_sub(1)).sum()
+}
+
+/// The combination that differs from `c` by this step, 0 to [`steps`] − 1; `c` itself past the last.
+pub(crate) fn neighbour<const K: usize>(space: &Space<K>, c: &Combination<K>, step: u32) -> Combination<K> {
+    let mut rest = step;
+    for (i, knob) in space.knobs().iter().enumerate() {
+        let others = (knob.levels() as u32).saturating_sub(1);
+        if rest < others {
+            let level = rest as Level;
+            // The other levels in order, the own one left out.
+            return c.with(i, if level < c.level(i) { level } else { level + 1 });
+        }
+        rest -= others;
+    }
+    *c
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::space::knob::Knob;
+
+    fn distance<const K: usize>(a: &Combination<K>, b: &Combination<K>) -> usize {
+        a.levels().iter().zip(b.levels()).filter(|(a, b)| a != b).count()
+    }
+
+    #[test]
+    fn neighbours_are_all_one_steps_once() {
+        let space = Space::<3>::new(&[Knob::nominal(3), Knob::nominal(1), Knob::ranked(5)]).unwrap();
+        let c = space.combination(&[1, 0, 4]).unwrap();
+        let all: std::vec::Vec<_> = (0..steps(&space)).map(|step| neighbour(&space, &c, step)).collect();
+        assert_eq!(all.len(), 6);
+        assert!(all.iter().all(|n| space.contains(n) && distance(n, &c) == 1));
+        assert!((1..all.len()).all(|i| !all[..i].contains(&all[i])));
+        assert_eq!(neighbour(&space, &c, 6), c);
+    }
+
+    #[test]
+    fn a_large_space_has_near_and_far_rows_the_same_each_time() {
+        let space = Space::<24>::new(&[Knob::nominal(2); 24]).unwrap();
+        let best = space.draw(&mut Random::new(5, 5));
+        let table = LookupTable::new(&space, 128, 0, 9, core::iter::once(best));
+        let rows: std::vec::Vec<_> = (0..128).map(|i| table.row(&space, i).unwrap()).collect();
+        assert!(rows[..24].iter().all(|row| distance(row, &best) == 1));
+        assert!((1..24).all(|i| !rows[..i].contains(&rows[i])));
+        assert!(rows[24..96].iter().all(|row| distance(row, &best) <= 3));
+        let far: usize = rows[96..].iter().map(|row| distance(row, &best)).sum();
+        assert!((8 * 32..16 * 32).contains(&far), "24 bits are 12 apart on average");
+        assert!(rows.iter().enumerate().all(|(i, row)| table.row(&space, i) == Some(*row)));
+        assert_eq!(table.row(&space, 128), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! Combination ↔ features: the paper's m bits, or a few features a knob.
+//!
+//! The paper's φ₁: C → {0, 1}^m, m the smallest integer with 2^m ≥ N (section 4.1), is [`Encoding::Compact`].
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | c | a combination | up to K levels |
+//! | b | the paper's bits, 0 or 1 | m |
+//! | z | features, each with mean 0 over all levels: z = b − ½ for a bit | m numbers |
+//!
+//! **Choices.** `Compact` writes the mixed-radix index in binary, lowest bit first: two levels of one knob may then be any number
+//! of bits apart, so it is there for the paper's sake. `PerKnob` keeps knobs apart: two levels are one bit; n > 2
+//! nominal levels are a one-hot block scaled by 1/√2, so that any two levels are one Hamming step (squared
+//! distance 1) apart, as two bits are; a graded knob is its place v on its scale and v², with the same mean square
+//! as a bit: v alone could not express an optimum inside the range in the surrogate's linear term. A knob with
+//! one level has no feature. On binary spaces the two encodings coincide. Features are centred, which changes no
+//! distance, so that the surrogate's linear term treats all levels alike.
+//!
+//! Most of this never becomes numbers: any two levels of a nominal knob are at squared distance 1, so distances and products
+//! over nominal knobs follow from the count of knobs that differ ([`Encoder::differing`]), four knobs at a time, eight where none has
+//! more than two levels.
+//!
+//! **Cost.** About ten operations a feature, two a knob to count; 21 bytes a knob of constants, worked out once.
+
+mod block;
+mod comparison;
+
+use crate::config::Encoding;
+use crate::math::float::{dot, squared_distance};
+use crate::space::knob::{Knob, Level};
+use crate::space::{Combination, Space};
+
+use block::{Block, knob_features};
+
+/// The most features that these knobs have under any encoding: the M of a tuner with a random map.
+///
+/// ```
+/// use trimtab::{Knob, sizes::features};
+/// assert_eq!(features(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)]), 10);
+/// ```
+pub const fn features(knobs: &[Knob]) -> usize {
+    let (mut per_knob, mut cardinality, mut i) = (0, 1u128, 0);
+    while i < knobs.len() {
+        per_knob += knob_features(&knobs[i]);
+        cardinality = cardinality.saturating_mul(knobs[i].levels() as u128);
+        i += 1;
+    }
+    // `Compact` is for spaces in which every combination has an index.
+    let compact = if cardinality <= 1 << 64 { bits(cardinality) } else { 0 };
+    if per_knob > compact { per_knob } else { compact }
+}
+
+/// How many features of these knobs are graded: the numbers that a tuner without projection keeps of a combination.
+///
+/// ```
+/// use trimtab::{Knob, sizes::graded_features};
+/// assert_eq!(graded_features(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)]), 2);
+/// ```
+pub const fn graded_features(knobs: &[Knob]) -> usize {
+    let (mut graded, mut i) = (0, 0);
+    while i < knobs.len() {
+        if knobs[i].is_graded() {
+            graded += knob_features(&knobs[i]);
+        }
+        i += 1;
+    }
+    graded
+}
+
+/// The smallest m with 2^m ≥ n.
+const fn bits(n: u128) -> usize {
+    if n <= 1 { 0 } else { (u128::BITS - (n - 1).leading_zeros()) as usize }
+}
+
+/// Features that take their values apart from all others, as a digit of the index does: a bit under `Compact`, else a knob.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Digit {
+    /// Which bit, or which knob.
+    number: u16,
+    pub(crate) levels: u16,
+    pub(crate) features: u16,
+    /// The first of its features.
+    pub(crate) start: u16,
+    /// What one level more adds to the index.
+    pub(crate) place: u64,
+}
+
+impl Digit {
+    /// Where its features are.
+    pub(crate) fn range(&self) -> core::ops::Range<usize> {
+        usize::from(self.start)..usize::from(self.start) + usize::from(self.features)
+    }
+
+    /// Whether its features have the sum 0 at every level.
+    pub(crate) fn is_one_hot(&self) -> bool {
+        self.features > 2
+    }
+
+    /// How many steps its range has: of a graded knob one less than levels, else one.
+    pub(crate) fn steps(&self) -> f32 {
+        if self.features == 2 { f32::from(self.levels) - 1.0 } else { 1.0 }
+    }
+}
+
+/// An encoding made ready for a space.
+///
+/// ```
+/// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+/// let space = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)])?;
+/// let encoder = Encoder::new(&space, Encoding::PerKnob);
+/// let c = space.combination(&[2, 1])?;
+/// let mut z = [0.0; 5];
+/// encoder.encode(&space, &c, &mut z);
+/// assert_eq!(encoder.decode(&space, &z), Some(c));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Encoder<const K: usize> {
+    encoding: Encoding,
+    blocks: [Block; K],
+    /// 1 for the knobs whose levels count as equal or different, 0 for graded ones.
+    counted: [u8; K],
+    /// Whether no knob has more than two levels.
+    binary: bool,
+    features: usize,
+}
+
+impl<const K: usize> Encoder<K> {
+    /// For the space of no knobs.
+    pub(crate) const fn empty() -> Self {
+        Self { encoding: Encoding::Compact, blocks: [Block::Fixed; K], counted: [0; K], binary: false, features: 0 }
+    }
+
+    /// Works out the constants of each knob.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<4>::new(&[Knob::nominal(2); 4])?;
+    /// let [compact, per_knob] = [Encoding::Compact, Encoding::PerKnob].map(|encoding| {
+    ///     let mut z = [0.0; 4];
+    ///     Encoder::new(&space, encoding).encode(&space, &space.combination(&[1, 0, 0, 1])?, &mut z);
+    ///     Ok::<_, trimtab::SpaceError>(z)
+    /// });
+    /// assert_eq!(compact, per_knob); // the same on binary spaces
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn new(space: &Space<K>, encoding: Encoding) -> Self {
+        let mut encoder = Self { encoding, ..Self::empty() };
+        encoder.blocks.iter_mut().zip(space.knobs()).for_each(|(block, knob)| *block = Block::of(knob));
+        for (counted, block) in encoder.counted.iter_mut().zip(&encoder.blocks) {
+            *counted = u8::from(matches!(block, Block::Bit | Block::OneHot { .. }));
+        }
+        encoder.binary = encoder.blocks.iter().all(|block| matches!(block, Block::Fixed | Block::Bit));
+        encoder.features = match encoding {
+            // The smallest m with 2^m ≥ N is the length of N − 1.
+            Encoding::Compact => (u64::BITS - space.last_index().leading_zeros()) as usize,
+            Encoding::PerKnob => encoder.blocks.iter().map(Block::features).sum(),
+        };
+        encoder
+    }
+
+    /// Which encoding this is.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<1>::new(&[Knob::nominal(3)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::Compact).encoding(), Encoding::Compact);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// m, the number of features.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).features(), 1 + 5 + 2);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// How many of the features are graded.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).graded_features(), 2);
+    /// assert_eq!(Encoder::new(&space, Encoding::Compact).graded_features(), 0);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn graded_features(&self) -> usize {
+        match self.encoding {
+            Encoding::Compact => 0,
+            Encoding::PerKnob => 2 * self.blocks.iter().filter(|block| matches!(block, Block::Graded { .. })).count(),
+        }
+    }
+
+    /// Writes z(c) into the first m elements of `z`.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<2>::new(&[Knob::nominal(3), Knob::nominal(2)])?;
+    /// let mut z = [0.0; 3];
+    /// // The index of (2, 1) is 2 + 3·1 = 5, in binary 101, lowest bit first.
+    /// Encoder::new(&space, Encoding::Compact).encode(&space, &space.combination(&[2, 1])?, &mut z);
+    /// assert_eq!(z, [0.5, -0.5, 0.5]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    #[inline(never)]
+    pub fn encode(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
+        if self.encoding == Encoding::Compact {
+            let index = space.number(c);
+            let bits = (0..self.features).map(|bit| f32::from((index >> bit & 1) as u8) - 0.5);
+            return z.iter_mut().zip(bits).for_each(|(z, bit)| *z = bit);
+        }
+        // Every knob is a bit: as below, without asking each.
+        if self.binary && self.features == c.levels().len() {
+            return z.iter_mut().zip(c.levels()).for_each(|(z, level)| *z = f32::from(*level) - 0.5);
+        }
+        let mut rest = z;
+        for ((block, knob), level) in self.blocks.iter().zip(space.knobs()).zip(c.levels()) {
+            let Some((z, tail)) = core::mem::take(&mut rest).split_at_mut_checked(block.features()) else { return };
+            block.write(knob, *level, z);
+            rest = tail;
+        }
+    }
+
+    /// Writes the digits that have features, from the least to the most significant, which is the order of their features. How many
+    /// there are.
+    pub(crate) fn digits(&self, space: &Space<K>, digits: &mut [Digit]) -> usize {
+        let (mut place, mut start) = (1u64, 0u16);
+        let mut next = |number: usize, levels: usize, features: usize| {
+            let (number, levels, features) = (number as u16, levels as u16, features as u16);
+            let digit = Digit { number, levels, features, start, place };
+            place = place.wrapping_mul(u64::from(levels));
+            start = start.wrapping_add(features);
+            digit
+        };
+        let write = |(own, digit): (&mut Digit, Digit)| *own = digit;
+        if self.encoding == Encoding::Compact {
+            return digits.iter_mut().zip((0..self.features).map(|bit| next(bit, 2, 1))).map(write).count();
+        }
+        let knobs = self.blocks.iter().zip(space.knobs()).enumerate();
+        let all = knobs.map(|(i, (block, knob))| next(i, knob.levels(), block.features()));
+        digits.iter_mut().zip(all.filter(|digit| digit.features > 0)).map(write).count()
+    }
+
+    /// Writes the features of one level of a digit; `z` is as long as the digit has features.
+    pub(crate) fn write_digit(&self, space: &Space<K>, digit: &Digit, level: Level, z: &mut [f32]) {
+        let number = usize::from(digit.number);
+        match (self.blocks.get(number), space.knobs().get(number)) {
+            (Some(block), Some(knob)) if self.encoding == Encoding::PerKnob => block.write(knob, level, z),
+            _ => Block::Bit.write(&Knob::nominal(2), level, z),
+        }
+    }
+
+    /// Writes what the paper's b has more than z: ½ for a bit, 0 for features that the paper does not know.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(4)])?;
+    /// let mut offset = [0.0; 3];
+    /// Encoder::new(&space, Encoding::PerKnob).offset(&mut offset);
+    /// assert_eq!(offset, [0.5, 0.0, 0.0]);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn offset(&self, offset: &mut [f32]) {
+        if self.encoding == Encoding::Compact {
+            return offset.iter_mut().take(self.features).for_each(|offset| *offset = 0.5);
+        }
+        let mut rest = offset;
+        for block in &self.blocks {
+            let Some((own, tail)) = core::mem::take(&mut rest).split_at_mut_checked(block.features()) else { return };
+            own.fill(if *block == Block::Bit { 0.5 } else { 0.0 });
+            rest = tail;
+        }
+    }
+
+    /// The least and the largest r·z over all combinations, feasible or not, to rounding.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
+    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).extent(&space, &[3.0, -1.0]), (-2.0, 2.0));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn extent(&self, space: &Space<K>, r: &[f32]) -> (f32, f32) {
+        if self.encoding == Encoding::Compact {
+            let most = |sign: f32| most_of_bits(r.iter().take(self.features).map(|r| sign * r), space.last_index());
+            return (-most(-1.0), most(1.0));
+        }
+        let (mut extent, mut rest) = ((0.0, 0.0), r);
+        for (block, knob) in self.blocks.iter().zip(space.knobs()) {
+            let Some((r, tail)) = rest.split_at_checked(block.features()) else { break };
+            rest = tail;
+            let products = (0..knob.levels()).map(|level| {
+                let mut own = [0.0; crate::space::knob::MOST_LEVELS];
+                block.write(knob, level as Level, own.get_mut(..r.len()).unwrap_or_default());
+                dot(r, &own)
+            });
+            let own = products.map(|p| (p, p)).reduce(|own, p| (own.0.min(p.0), own.1.max(p.1)));
+            extent = own.map_or(extent, |own| (extent.0 + own.0, extent.1 + own.1));
+        }
+        extent
+    }
+
+    /// The combination with these features; for a knob whose features are no level's, the nearest level, the first of equals.
+    /// None if the bits of `Compact` are past the last combination.
+    ///
+    /// ```
+    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
+    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(3)])?;
+    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
+    /// // The nearest level of each knob: a bit above 0, the largest of a one-hot block.
+    /// assert_eq!(encoder.decode(&space, &[0.1, -0.3, -0.2, 0.4]), Some(space.combination(&[1, 2])?));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn decode(&self, space: &Space<K>, z: &[f32]) -> Option<Combination<K>> {
+        if self.encoding == Encoding::Compact {
+            let bits = z.iter().take(self.features).enumerate();
+            return space.at(bits.fold(0, |index, (bit, z)| index | u64::from(*z >= 0.0) << bit));
+        }
+        let mut c = space.at(0)?;
+        let mut rest = z;
+        for (i, (block, knob)) in self.blocks.iter().zip(space.knobs()).enumerate() {
+            let (z, tail) = rest.split_at_checked(block.features())?;
+            rest = tail;
+            let distance = |level: Level| {
+                let mut own = [0.0; crate::space::knob::MOST_LEVELS];
+                block.write(knob, level, own.get_mut(..z.len()).unwrap_or_default());
+                squared_distance(&own, z)
+            };
+            let levels = (0..knob.levels()).map(|level| (level as Level, distance(level as Level)));
+            let nearest = levels.reduce(|best, other| if other.1 < best.1 { other } else { best });
+            c = c.with(i, nearest.map_or(0, |(level, _)| level));
+        }
+        Some(c)
+    }
+}
+
+/// The largest r·z over the bits of the numbers 0 to `last`, lowest bit first. Of the bits so far, `free` is the largest over all
+/// patterns and `bound` over those not above the same bits of `last`: with a 0 where `last` has a 1, the lower bits are free.
+fn most_of_bits(r: impl Iterator<Item = f32>, last: u64) -> f32 {
+    let bits = r.zip((0..u64::BITS).map(|bit| last >> bit & 1 == 1));
+    let (_, bound) = bits.fold((0.0f32, 0.0f32), |(free, bound), (r, one)| {
+        let half = 0.5 * r;
+        (free + half.abs(), if one { (bound + half).max(free - half) } else { bound - half })
+    });
+    bound
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! The encodings as a whole, from within.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::space::knob::Scale;
+
+fn close(a: f32, b: f32) -> bool {
+    (a - b).abs() < 1e-4
+}
+
+fn spaces() -> impl Iterator<Item = Space<3>> {
+    static VALUES: [f32; 7] = [10.0, 22.0, 47.0, 100.0, 220.0, 470.0, 1000.0];
+    (1..=7).flat_map(|q| {
+        let graded = Knob::graded(&VALUES[..q], Scale::Log);
+        let q = q as u16;
+        [
+            Space::new(&[Knob::nominal(q), Knob::nominal(2), graded]).unwrap(),
+            Space::new(&[Knob::ranked(q), Knob::nominal(q + 1)]).unwrap(),
+        ]
+    })
+}
+
+#[test]
+fn decode_undoes_encode() {
+    for space in spaces() {
+        for encoding in [Encoding::Compact, Encoding::PerKnob] {
+            let encoder = Encoder::new(&space, encoding);
+            assert!(encoder.features() <= features(space.knobs()));
+            for index in 0..=space.last_index() {
+                let c = space.at(index).unwrap();
+                let mut z = [0.0; 32];
+                encoder.encode(&space, &c, &mut z);
+                assert_eq!(encoder.decode(&space, &z), Some(c), "{space:?} {encoding:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn digits_are_the_features_and_the_index() {
+    for space in spaces() {
+        for encoding in [Encoding::Compact, Encoding::PerKnob] {
+            let encoder = Encoder::new(&space, encoding);
+            let mut digits = [Digit::default(); 32];
+            let count = encoder.digits(&space, &mut digits);
+            for index in 0..=space.last_index() {
+                let ([mut z, mut own], mut sum) = ([[0.0; 32]; 2], 0);
+                encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                for digit in &digits[..count] {
+                    let level = index / digit.place % u64::from(digit.levels);
+                    encoder.write_digit(&space, digit, level as Level, &mut own[digit.range()]);
+                    sum += level * digit.place;
+                }
+                assert_eq!((own, sum), (z, index), "{space:?} {encoding:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn features_are_centred_and_have_the_stated_mean_square() {
+    for space in spaces() {
+        let encoder = Encoder::new(&space, Encoding::PerKnob);
+        let (mut sum, mut square) = ([0.0f32; 32], 0.0);
+        for index in 0..=space.last_index() {
+            let mut z = [0.0; 32];
+            encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+            sum.iter_mut().zip(&z).for_each(|(sum, z)| *sum += z);
+            square += dot(&z, &z) / space.cardinality() as f32;
+        }
+        assert!(sum.iter().all(|sum| sum.abs() < 1e-3), "{space:?} {sum:?}");
+        assert!(close(square, encoder.mean_square().0), "{space:?} {square}");
+    }
+}
+
+/// The features do not depend on the unit: to the bit for powers of two.
+#[test]
+fn graded_features_are_the_same_in_any_unit() {
+    const VALUES: [f32; 5] = [1.0, 3.0, 4.5, 7.0, 8.0];
+    const fn times(unit: f32) -> [f32; 5] {
+        [VALUES[0] * unit, VALUES[1] * unit, VALUES[2] * unit, VALUES[3] * unit, VALUES[4] * unit]
+    }
+    static TIMES: [[f32; 5]; 6] =
+        [times(1.0), times(1.0 / 1.8e16), times(1e17), times(1e-12), times(8.0e9), times(1e-17)];
+    let z = |values: &'static [f32; 5], level: Level| {
+        let space = Space::<1>::new(&[Knob::graded(values, Scale::Linear)]).unwrap();
+        let mut z = [0.0; 2];
+        Encoder::new(&space, Encoding::PerKnob).encode(&space, &space.combination(&[level]).unwrap(), &mut z);
+        z
+    };
+    for (values, level) in TIMES.iter().flat_map(|values| (0..5).map(move |level| (values, level))) {
+        let (own, plain) = (z(values, level), z(&TIMES[0], level));
+        assert!(own.iter().zip(plain).all(|(own, plain)| (own - plain).abs() < 1e-5), "{values:?} {own:?} {plain:?}");
+    }
+    // Differences too small for squares, and none at all, give features that are numbers.
+    static TINY: [[f32; 5]; 3] = [times(1e-30), times(1e-45), [1e18; 5]];
+    assert!(TINY.iter().all(|values| (0..5).all(|level| z(values, level).iter().all(|z| z.is_finite()))));
+}
+
+#[test]
+fn one_nominal_step_is_one_hamming_step() {
+    let space = Space::<2>::new(&[Knob::nominal(5), Knob::nominal(2)]).unwrap();
+    let encoder = Encoder::new(&space, Encoding::PerKnob);
+    let z = |levels: [Level; 2]| {
+        let mut z = [0.0; 6];
+        encoder.encode(&space, &space.combination(&levels).unwrap(), &mut z);
+        z
+    };
+    assert!(close(squared_distance(&z([0, 0]), &z([3, 0])), 1.0));
+    assert!(close(squared_distance(&z([0, 0]), &z([0, 1])), 1.0));
+    assert!(close(squared_distance(&z([0, 0]), &z([4, 1])), 2.0));
+}
+
+/// What the surrogate computes from counts and graded features is what the features themselves give.
+#[test]
+fn counting_is_the_same_as_computing() {
+    for space in spaces() {
+        for encoding in [Encoding::Compact, Encoding::PerKnob] {
+            let encoder = Encoder::new(&space, encoding);
+            let nominal_square = encoder.mean_square().1;
+            let of = |index: u64| {
+                let (c, mut z, mut g) = (space.at(index).unwrap(), [0.0; 32], [0.0; 4]);
+                encoder.encode(&space, &c, &mut z);
+                encoder.encode_graded(&space, &c, &mut g);
+                (c, z, g)
+            };
+            for i in 0..=space.last_index() {
+                for j in (0..=i).step_by(3) {
+                    let ((a, za, ga), (b, zb, gb)) = (of(i), of(j));
+                    let differing = encoder.differing(&space, &a, &b) as f32;
+                    let distance = differing + squared_distance(&ga, &gb);
+                    assert!(close(squared_distance(&za, &zb), distance), "{space:?} {a:?} {b:?}");
+                    let product = nominal_square - 0.5 * differing + dot(&ga, &gb);
+                    assert!(close(dot(&za, &zb), product), "{space:?} {a:?} {b:?}");
+                    assert!(close(encoder.graded_product(&space, &a, &b), dot(&ga, &gb)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_extent_is_that_of_all_combinations() {
+    let mut random = crate::math::random::Random::new(3, 0);
+    for space in spaces() {
+        for encoding in [Encoding::Compact, Encoding::PerKnob] {
+            let encoder = Encoder::new(&space, encoding);
+            let r: [f32; 32] = core::array::from_fn(|_| random.uniform() - 0.5);
+            let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+            for index in 0..=space.last_index() {
+                let mut z = [0.0; 32];
+                encoder.encode(&space, &space.at(index).unwrap(), &mut z);
+                let product = dot(&z, &r);
+                (least, most) = (least.min(product), most.max(product));
+            }
+            let own = encoder.extent(&space, &r);
+            assert!(close(own.0, least) && close(own.1, most), "{space:?} {encoding:?} {own:?} {least} {most}");
+        }
+    }
+}
+
+#[test]
+fn compact_has_the_fewest_bits() {
+    for (levels, m) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (256, 8)] {
+        let space = Space::<1>::new(&[Knob::nominal(levels)]).unwrap();
+        assert_eq!(Encoder::new(&space, Encoding::Compact).features(), m);
+    }
+    let widest = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
+    assert_eq!(Encoder::new(&widest, Encoding::Compact).features(), 64);
+}
+
+#[test]
+fn bits_past_the_last_combination_decode_to_none() {
+    let space = Space::<1>::new(&[Knob::nominal(5)]).unwrap();
+    assert_eq!(Encoder::new(&space, Encoding::Compact).decode(&space, &[0.5, -0.5, 0.5]), None);
+}

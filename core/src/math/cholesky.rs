@@ -1,0 +1,359 @@
+//! In-place Cholesky factor: factorise, append one row, solve, log-determinant.
+//!
+//! A = L·Lᵀ with L lower triangular: what the posterior of a Gaussian process is computed with (section 4; Rasmussen and
+//! Williams, algorithm 2.1).
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | A | symmetric positive definite | n × n |
+//! | L | its factor | lower triangle |
+//!
+//! **Choices.** L is computed row by row: row i needs only the rows above it, so appending a row *is* one step of
+//! factorising, and both give the same bits. A pivot that is not above zero is an error that names its row and
+//! leaves the rows above usable; what to do (more jitter) is the caller's choice.
+//!
+//! **Cost.** n³/6 multiplications to factorise, n²/2 to append or to solve with one triangle; no memory but the triangle.
+
+use crate::math::float::{dot, ln, sqrt};
+use crate::math::matrix::{Rows, Triangle};
+
+/// The factor of a matrix that grows row by row.
+///
+/// ```
+/// use trimtab::internals::Cholesky;
+/// // [[4, 2], [2, 5]] = L·Lᵀ with L = [[2, 0], [1, 2]]
+/// let mut factor = Cholesky::<3>::new();
+/// factor.append(&[4.0])?;
+/// factor.append(&[2.0, 5.0])?;
+/// assert_eq!(factor.row(1), [1.0, 2.0]);
+/// let mut x = [8.0, 9.0];
+/// factor.solve(&mut x);
+/// assert_eq!(x, [1.375, 1.25]);
+/// # Ok::<(), trimtab::internals::CholeskyError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cholesky<const P: usize> {
+    factor: Triangle<P>,
+    len: usize,
+}
+
+impl<const P: usize> Cholesky<P> {
+    /// The factor of a matrix of no rows.
+    ///
+    /// ```
+    /// let factor = trimtab::internals::Cholesky::<3>::new();
+    /// assert_eq!((factor.len(), factor.log_determinant()), (0, 0.0));
+    /// ```
+    pub const fn new() -> Self {
+        Self { factor: Triangle::new(), len: 0 }
+    }
+
+    /// How many rows are factorised.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// assert_eq!(factor.len(), 1);
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no rows.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// assert!(factor.is_empty());
+    /// factor.append(&[4.0])?;
+    /// assert!(!factor.is_empty());
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets all rows.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.clear();
+    /// assert!(factor.is_empty());
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Keeps the first n rows: the factor of the first n rows and columns.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// let determinant = factor.log_determinant();
+    /// factor.append(&[2.0, 5.0])?;
+    /// factor.truncate(1);
+    /// assert_eq!(factor.log_determinant(), determinant);
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn truncate(&mut self, n: usize) {
+        self.len = self.len.min(n);
+    }
+
+    /// Row i of L.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// // L·Lᵀ = A: 2·2 = 4, 1·2 = 2, 1·1 + 2·2 = 5.
+    /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 2.0][..]));
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn row(&self, i: usize) -> &[f32] {
+        self.factor.row(i)
+    }
+
+    /// Appends one row of A, up to and with its diagonal.
+    ///
+    /// ```
+    /// use trimtab::internals::{Cholesky, CholeskyError};
+    /// let mut factor = Cholesky::<3>::new();
+    /// assert_eq!(factor.append(&[-1.0]), Err(CholeskyError::Pivot { row: 0 }));
+    /// assert_eq!(factor.append(&[4.0]), Ok(()));
+    /// assert_eq!(factor.row(0), [2.0]);
+    /// ```
+    pub fn append(&mut self, row: &[f32]) -> Result<(), CholeskyError> {
+        self.append_with(|own| own.iter_mut().zip(row).for_each(|(own, a)| *own = *a))
+    }
+
+    /// Appends one row of A that `write` writes in place, up to and with its diagonal.
+    ///
+    /// ```
+    /// use trimtab::internals::Cholesky;
+    /// let (mut given, mut written) = (Cholesky::<3>::new(), Cholesky::<3>::new());
+    /// for row in [&[4.0][..], &[2.0, 5.0]] {
+    ///     given.append(row)?;
+    ///     written.append_with(|own| own.copy_from_slice(row))?;
+    /// }
+    /// assert_eq!(written.row(1), given.row(1));
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn append_with(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
+        let (above, row) = self.factor.split_row(self.len);
+        if row.is_empty() {
+            return Err(CholeskyError::Full);
+        }
+        write(row);
+        let Some((diagonal, left)) = row.split_last_mut() else { return Err(CholeskyError::Full) };
+        forward(above, 0, left, |_, _| true);
+        let pivot = *diagonal - dot(left, left);
+        // The negation also catches a pivot that is not a number.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(CholeskyError::Pivot { row: self.len });
+        }
+        *diagonal = sqrt(pivot);
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Solves L·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
+    /// let mut x = [6.0, 5.0];
+    /// factor.solve_lower(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 2·3 = 6, 3 + 2·1 = 5
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn solve_lower(&self, b: &mut [f32]) {
+        self.solve_lower_from(0, b, |_, _| true);
+    }
+
+    /// Solves L·x = b in place where the first `solved` elements are x already. Shows the place and value of each further one when it is
+    /// known, and stops where `go_on` is false. Whether it came to the end.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
+    /// let mut x = [3.0, 5.0]; // the first is solved: 2·3 = 6
+    /// assert!(factor.solve_lower_from(1, &mut x, |i, value| (i, value) == (1, 1.0)));
+    /// assert_eq!(x, [3.0, 1.0]);
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn solve_lower_from(&self, solved: usize, b: &mut [f32], go_on: impl FnMut(usize, f32) -> bool) -> bool {
+        let rows = self.factor.rows_from(solved).take(self.len.saturating_sub(solved));
+        forward(rows, solved, b, go_on)
+    }
+
+    /// Solves Lᵀ·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?; // Lᵀ = [[2, 1], [0, 2]]
+    /// let mut x = [7.0, 2.0];
+    /// factor.solve_upper(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 2·3 + 1 = 7, 2·1 = 2
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn solve_upper(&self, b: &mut [f32]) {
+        for i in (0..self.len).rev() {
+            let Some((diagonal, row)) = self.row(i).split_last() else { continue };
+            let Some((left, [x, ..])) = b.split_at_mut_checked(i) else { continue };
+            *x /= *diagonal;
+            left.iter_mut().zip(row).for_each(|(left, l)| *left -= *l * *x);
+        }
+    }
+
+    /// Solves A·x = b in place.
+    ///
+    /// ```
+    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// let mut x = [14.0, 11.0];
+    /// factor.solve(&mut x);
+    /// assert_eq!(x, [3.0, 1.0]); // 4·3 + 2·1 = 14, 2·3 + 5·1 = 11
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn solve(&self, b: &mut [f32]) {
+        self.solve_lower(b);
+        self.solve_upper(b);
+    }
+
+    /// ln |A|, twice the sum of the logarithms of the diagonal of L.
+    ///
+    /// ```
+    /// use trimtab::{internals::Cholesky, math::ln};
+    /// let mut factor = Cholesky::<3>::new();
+    /// factor.append(&[4.0])?;
+    /// factor.append(&[2.0, 5.0])?;
+    /// assert!((factor.log_determinant() - ln(4.0 * 5.0 - 2.0 * 2.0)).abs() < 1e-6);
+    /// # Ok::<(), trimtab::internals::CholeskyError>(())
+    /// ```
+    pub fn log_determinant(&self) -> f32 {
+        2.0 * self.rows().filter_map(|row| row.last()).fold(0.0, |sum, diagonal| sum + ln(*diagonal))
+    }
+
+    fn rows(&self) -> core::iter::Take<Rows<'_>> {
+        self.factor.rows().take(self.len)
+    }
+}
+
+/// Forward substitution: x with L·x = b, in place, from the given rows on, for as many as b has elements, or until `go_on` is false.
+fn forward<'a>(
+    rows: impl Iterator<Item = &'a [f32]>,
+    first: usize,
+    b: &mut [f32],
+    mut go_on: impl FnMut(usize, f32) -> bool,
+) -> bool {
+    for (i, row) in (first..).zip(rows) {
+        let Some((diagonal, row)) = row.split_last() else { break };
+        let Some((solved, [x, ..])) = b.split_at_mut_checked(i) else { break };
+        *x = (*x - dot(row, solved)) / *diagonal;
+        if !go_on(i, *x) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Why a row was not appended.
+///
+/// ```
+/// use trimtab::internals::{Cholesky, CholeskyError};
+/// let mut factor = Cholesky::<1>::new();
+/// factor.append(&[1.0])?;
+/// assert_eq!(factor.append(&[0.0, 1.0]), Err(CholeskyError::Full));
+/// # Ok::<(), CholeskyError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum CholeskyError {
+    /// The matrix is not positive definite to working precision.
+    Pivot {
+        /// The row whose pivot is not above zero.
+        row: usize,
+    },
+    /// No room for another row.
+    Full,
+}
+
+impl core::fmt::Display for CholeskyError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Pivot { row } => write!(f, "pivot of row {row} is not above zero"),
+            Self::Full => write!(f, "no room for another row"),
+        }
+    }
+}
+
+impl core::error::Error for CholeskyError {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::math::matrix::triangle;
+    use crate::math::random::Random;
+
+    const N: usize = 24;
+
+    /// A = B·Bᵀ + I/10 from a random B: positive definite.
+    fn random_matrix(seed: u64) -> [[f32; N]; N] {
+        let mut random = Random::new(seed, 0);
+        let b: [[f32; N]; N] = core::array::from_fn(|_| core::array::from_fn(|_| random.uniform() - 0.5));
+        core::array::from_fn(|i| core::array::from_fn(|j| dot(&b[i], &b[j]) + if i == j { 0.1 } else { 0.0 }))
+    }
+
+    fn factor_of(a: &[[f32; N]; N]) -> Cholesky<{ triangle(N) }> {
+        let mut factor = Cholesky::new();
+        (0..N).for_each(|i| factor.append(&a[i][..=i]).unwrap());
+        factor
+    }
+
+    #[test]
+    fn l_times_its_transpose_is_a() {
+        for seed in 0..20 {
+            let a = random_matrix(seed);
+            let factor = factor_of(&a);
+            for (i, row) in a.iter().enumerate() {
+                for (j, a) in row[..=i].iter().enumerate() {
+                    // Elements are below 3; 24 roundings of 6e-8 each stay below 1e-5.
+                    assert!((dot(factor.row(i), factor.row(j)) - a).abs() < 1e-5);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn solve_inverts_multiplication() {
+        for seed in 0..20 {
+            let a = random_matrix(seed);
+            let factor = factor_of(&a);
+            let x: [f32; N] = core::array::from_fn(|i| i as f32 - 7.5);
+            let mut b: [f32; N] = core::array::from_fn(|i| dot(&a[i], &x));
+            factor.solve(&mut b);
+            // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the largest.
+            assert!(x.iter().zip(&b).all(|(x, b)| (x - b).abs() < 1e-2));
+        }
+    }
+
+    #[test]
+    fn a_bad_pivot_is_named_and_the_rows_above_stay() {
+        let mut factor = Cholesky::<{ triangle(3) }>::new();
+        factor.append(&[1.0]).unwrap();
+        assert_eq!(factor.append(&[1.0, 1.0]), Err(CholeskyError::Pivot { row: 1 }));
+        assert_eq!(factor.append(&[f32::NAN, 1.0]), Err(CholeskyError::Pivot { row: 1 }));
+        assert_eq!(factor.len(), 1);
+        factor.append(&[0.0, 4.0]).unwrap();
+        assert_eq!(factor.log_determinant(), ln(4.0));
+        factor.append(&[0.0, 0.0, 1.0]).unwrap();
+        assert_eq!(factor.append(&[0.0, 0.0, 0.0, 1.0]), Err(CholeskyError::Full));
+    }
+}

@@ -1,0 +1,14 @@
+//! Numbers without meaning: functions, matrices, factors, random numbers, lists.
+//!
+//! [`sqrt`], [`exp`] and [`ln`] give the same bits on every target, so a cost that is computed with
+//! them on a chip can be checked on a PC. [`rough`] has faster ones for where bits do not matter.
+
+pub(crate) mod cholesky;
+pub(crate) mod float;
+pub(crate) mod list;
+pub(crate) mod matrix;
+pub(crate) mod random;
+#[cfg(feature = "micromath")]
+pub mod rough;
+
+pub use float::{exp, ln, sqrt};

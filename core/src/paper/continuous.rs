@@ -1,0 +1,409 @@
+//! The smallest value of a smooth function over a box: quasi-Newton descents from several starts.
+//!
+//! The acquisition is minimised over a continuous 𝒳 before its minimum is made a combination (Algorithm 1; sections 4.1 and 6). Each step goes along
+//! −H·∇f on the free dimensions, H the inverse of the curvature from the last steps, and is clipped to the box (two-metric
+//! projection, Bertsekas 1982).
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | x | a point of the caller | D |
+//! | u | the same in a box of sides 1: x = low·(1 − u) + high·u | D |
+//! | free | dimensions that are not held at a bound by the gradient | D |
+//!
+//! **Choices.** *Which method*: the paper's software uses L-BFGS-B from 100 starts; this is its short relative. Instead of a Cauchy point and a subspace
+//! minimisation, the dimensions that press against their bound are left out of all products, so H never mixes them in. *Length of a step*:
+//! cut while the value does not fall enough, doubled while the slope ahead is as steep as before (weak Wolfe, by bisection): then s·y > 0, and a
+//! start on a slight slope far away gets going. *f32*: near a minimum, values differ by less than their rounding, gradients do not; a step whose
+//! value is equal to rounding is judged by its slopes (Hager and Zhang 2005). That finds x to some 1e-6 of the box where values alone would stop at 1e-3.
+//! *Starts*: the first is the middle of the box, the others are uniform; the smallest value wins, the first of equals. *Not finite*: a value or a
+//! gradient that is infinite or not a number counts as too high; the descent stays where f is finite.
+//!
+//! **Cost.** A descent takes at most 100 steps of at most 20 evaluations, of an acquisition some 10 of one or two; about 50·D operations a step besides f; about
+//! 30·D numbers of stack.
+
+use crate::math::float::dot;
+use crate::math::random::Random;
+use crate::paper::curvature::{Curvature, longest};
+
+/// Most steps of a descent, and most lengths tried for one step.
+const MOST_STEPS: usize = 100;
+const MOST_LENGTHS: usize = 20;
+/// A step must fall by this share of what the slope promises, and leave a slope of at most this share.
+const ENOUGH_FALL: f32 = 1e-4;
+const ENOUGH_FLATTER: f32 = 0.9;
+/// Values are equal to rounding if they differ by this share.
+const EQUAL: f32 = 2e-6;
+/// The longest side of the first step, which knows nothing of the curvature; and a step too short to go on, in sides of the box.
+const FIRST_STEP: f32 = 0.1;
+const SHORTEST: f32 = 1e-6;
+/// So many steps without a value that is smaller by more than rounding end a descent: enough to settle x by the slopes.
+const MOST_IDLE: usize = 3;
+
+/// Where the smallest value was found.
+///
+/// ```
+/// use trimtab::internals::{Minimum, descend};
+/// let Minimum { x, value, evaluations } = descend(&[(0.0, 1.0)], &[0.5], |[x], gradient| {
+///     *gradient = [-1.0];
+///     -x
+/// });
+/// assert_eq!((x, value), ([1.0], -1.0));
+/// assert!(evaluations < 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Minimum<const D: usize> {
+    /// The point, inside the box or on its bounds.
+    pub x: [f32; D],
+    /// The value there; infinite if no start had a finite one.
+    pub value: f32,
+    /// How often the function was evaluated.
+    pub evaluations: u32,
+}
+
+/// Minimises `f` over a box, given as the two bounds of each dimension, by descents from the middle and from `starts` − 1 random points.
+/// `f` returns its value at a point and writes its gradient there.
+///
+/// ```
+/// use trimtab::internals::{Random, minimise};
+/// // (x − 3)² + (y + 1)² over [0, 2] × [−2, 2]: at the bound in x, inside in y.
+/// let found = minimise(&[(0.0, 2.0), (-2.0, 2.0)], 1, &mut Random::new(1, 0), |[x, y], gradient| {
+///     *gradient = [2.0 * (x - 3.0), 2.0 * (y + 1.0)];
+///     (x - 3.0) * (x - 3.0) + (y + 1.0) * (y + 1.0)
+/// });
+/// assert_eq!(found.x[0], 2.0);
+/// assert!((found.x[1] + 1.0).abs() < 1e-5 && (found.value - 1.0).abs() < 1e-5);
+/// ```
+pub fn minimise<const D: usize>(
+    bounds: &[(f32, f32); D],
+    starts: u16,
+    random: &mut Random,
+    mut f: impl FnMut(&[f32; D], &mut [f32; D]) -> f32,
+) -> Minimum<D> {
+    let mut best = descend_unit(bounds, [0.5; D], &mut f);
+    for _ in 1..starts {
+        let mut u = [0.0; D];
+        u.iter_mut().for_each(|u| *u = random.uniform());
+        let found = descend_unit(bounds, u, &mut f);
+        let evaluations = best.evaluations.saturating_add(found.evaluations);
+        best = Minimum { evaluations, ..if found.value < best.value { found } else { best } };
+    }
+    best
+}
+
+/// One descent from a point; a start outside the box begins at its bounds.
+///
+/// ```
+/// use trimtab::internals::descend;
+/// let found = descend(&[(-2.0, 2.0)], &[1.5], |[x], gradient| {
+///     *gradient = [4.0 * x * (x * x - 1.0)];
+///     (x * x - 1.0) * (x * x - 1.0)
+/// });
+/// assert!((found.x[0] - 1.0).abs() < 1e-5);
+/// ```
+pub fn descend<const D: usize>(
+    bounds: &[(f32, f32); D],
+    start: &[f32; D],
+    mut f: impl FnMut(&[f32; D], &mut [f32; D]) -> f32,
+) -> Minimum<D> {
+    let mut u = [0.0; D];
+    for ((u, x), (low, high)) in u.iter_mut().zip(start).zip(bounds) {
+        let share = (x - low) / (high - low);
+        // A box without width, or a start that is not a number, begins at the low bound.
+        *u = if share > 0.0 { share.min(1.0) } else { 0.0 };
+    }
+    descend_unit(bounds, u, &mut f)
+}
+
+/// The largest difference between the gradient that `f` writes and central differences of its values, `step` to both sides.
+///
+/// ```
+/// use trimtab::internals::gradient_error;
+/// let right = gradient_error(&[3.0], 0.5, |[x], gradient| { *gradient = [2.0 * x]; x * x });
+/// let wrong = gradient_error(&[3.0], 0.5, |[x], gradient| { *gradient = [*x]; x * x });
+/// assert_eq!((right, wrong), (0.0, 3.0));
+/// ```
+pub fn gradient_error<const D: usize>(
+    x: &[f32; D],
+    step: f32,
+    mut f: impl FnMut(&[f32; D], &mut [f32; D]) -> f32,
+) -> f32 {
+    let (mut gradient, mut unused) = ([0.0; D], [0.0; D]);
+    f(x, &mut gradient);
+    gradient.iter().enumerate().fold(0.0, |worst: f32, (i, own)| {
+        let [ahead, behind] = [step, -step].map(|step| {
+            let mut x = *x;
+            x.iter_mut().skip(i).take(1).for_each(|x| *x += step);
+            f(&x, &mut unused)
+        });
+        worst.max((own - (ahead - behind) / (2.0 * step)).abs())
+    })
+}
+
+/// A place in the unit box with the value and the gradient there.
+#[derive(Clone, Copy)]
+struct Point<const D: usize> {
+    u: [f32; D],
+    value: f32,
+    slope: [f32; D],
+}
+
+impl<const D: usize> Point<D> {
+    /// 0 for the dimensions that lie at a bound and whose gradient presses against it, 1 for the others.
+    fn free(&self) -> [f32; D] {
+        let mut free = [1.0; D];
+        for ((free, u), slope) in free.iter_mut().zip(&self.u).zip(&self.slope) {
+            if *u <= 0.0 && *slope > 0.0 || *u >= 1.0 && *slope < 0.0 {
+                *free = 0.0;
+            }
+        }
+        free
+    }
+}
+
+fn difference<const D: usize>(a: &[f32; D], b: &[f32; D]) -> [f32; D] {
+    let mut difference = *a;
+    difference.iter_mut().zip(b).for_each(|(a, b)| *a -= b);
+    difference
+}
+
+/// A point of the unit box in the coordinates of the caller.
+fn place<const D: usize>(bounds: &[(f32, f32); D], u: &[f32; D]) -> [f32; D] {
+    let mut x = [0.0; D];
+    // Exact at both bounds.
+    x.iter_mut().zip(bounds).zip(u).for_each(|((x, (low, high)), u)| *x = low * (1.0 - u) + high * u);
+    x
+}
+
+fn descend_unit<const D: usize>(
+    bounds: &[(f32, f32); D],
+    start: [f32; D],
+    f: &mut impl FnMut(&[f32; D], &mut [f32; D]) -> f32,
+) -> Minimum<D> {
+    let mut evaluations = 0;
+    let mut look = |u: [f32; D]| {
+        evaluations += 1;
+        let mut slope = [0.0; D];
+        let value = f(&place(bounds, &u), &mut slope);
+        slope.iter_mut().zip(bounds).for_each(|(slope, (low, high))| *slope *= high - low);
+        (value.is_finite() && slope.iter().all(|slope| slope.is_finite())).then_some(Point { u, value, slope })
+    };
+    let Some(mut at) = look(start) else {
+        return Minimum { x: place(bounds, &start), value: f32::INFINITY, evaluations };
+    };
+    let (mut curvature, mut lowest, mut idle) = (Curvature::new(), at.value, 0);
+    for _ in 0..MOST_STEPS {
+        let direction = curvature.direction(&at.slope, &at.free(), FIRST_STEP);
+        let settled = !curvature.is_empty() && longest(&direction) < SHORTEST;
+        if settled || idle >= MOST_IDLE {
+            break;
+        }
+        if let Some(next) = step(&at, &direction, &mut look) {
+            idle = if next.value < lowest - EQUAL * lowest.abs() { 0 } else { idle + 1 };
+            lowest = lowest.min(next.value);
+            curvature.learn(difference(&next.u, &at.u), difference(&next.slope, &at.slope));
+            at = next;
+        } else if curvature.is_empty() {
+            break;
+        } else {
+            // The curvature may be out of date: once more along the gradient, before it counts as a minimum.
+            curvature = Curvature::new();
+        }
+    }
+    Minimum { x: place(bounds, &at.u), value: at.value, evaluations }
+}
+
+/// The next point along a direction, clipped to the box; none if there is none that is lower.
+fn step<const D: usize>(
+    at: &Point<D>,
+    direction: &[f32; D],
+    look: &mut impl FnMut([f32; D]) -> Option<Point<D>>,
+) -> Option<Point<D>> {
+    let steep = dot(&at.slope, direction);
+    if steep >= 0.0 || steep.is_nan() {
+        return None;
+    }
+    let (mut found, mut short, mut long, mut length) = (None, 0.0, f32::INFINITY, 1.0);
+    for _ in 0..MOST_LENGTHS {
+        let (mut u, mut moved, mut onward) = (at.u, [0.0; D], *direction);
+        for (((u, moved), onward), from) in u.iter_mut().zip(&mut moved).zip(&mut onward).zip(&at.u) {
+            let wanted = *from + length * *onward;
+            *u = wanted.clamp(0.0, 1.0);
+            *moved = *u - *from;
+            // What the bound has stopped goes no further.
+            if *u != wanted {
+                *onward = 0.0;
+            }
+        }
+        if longest(&moved) < SHORTEST {
+            break;
+        }
+        let (next, promised) = (look(u), dot(&at.slope, &moved));
+        let rise = next.map_or(f32::INFINITY, |next| next.value - at.value);
+        let lower = next.filter(|next| {
+            let flat = rise <= EQUAL * at.value.abs() && dot(&next.slope, &moved) <= -0.8 * promised;
+            promised < 0.0 && (rise <= ENOUGH_FALL * promised || flat)
+        });
+        // Where to go on between `short` and `long`: in the middle, or at the lowest point of a parabola through value, slope and value.
+        let mut share = 0.5;
+        if let Some(next) = lower {
+            found = lower;
+            if dot(&next.slope, &onward) >= ENOUGH_FLATTER * steep {
+                break;
+            }
+            short = length;
+        } else {
+            long = length;
+            if short == 0.0 {
+                let parabola = 0.5 * promised / (promised - rise);
+                share = if parabola > 0.1 { parabola.min(0.5) } else { 0.1 };
+            }
+        }
+        length = if long.is_finite() { short + share * (long - short) } else { 2.0 * length };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seeded() -> Random {
+        Random::new(11, 0)
+    }
+
+    /// ½(x − c)ᵀA(x − c) with A = diag(1..D) + 1·1ᵀ.
+    fn quadratic<const D: usize>(c: [f32; D]) -> impl Fn(&[f32; D], &mut [f32; D]) -> f32 {
+        move |x, gradient| {
+            let e: [f32; D] = core::array::from_fn(|i| x[i] - c[i]);
+            let sum: f32 = e.iter().sum();
+            *gradient = core::array::from_fn(|i| (i + 1) as f32 * e[i] + sum);
+            0.5 * dot(gradient, &e)
+        }
+    }
+
+    /// Extended Rosenbrock: minimum 0 at all ones.
+    fn rosenbrock<const D: usize>(x: &[f32; D], gradient: &mut [f32; D]) -> f32 {
+        *gradient = [0.0; D];
+        (1..D).fold(0.0, |sum, i| {
+            let (a, b) = (1.0 - x[i - 1], x[i] - x[i - 1] * x[i - 1]);
+            gradient[i - 1] += -2.0 * a - 400.0 * x[i - 1] * b;
+            gradient[i] += 200.0 * b;
+            sum + a * a + 100.0 * b * b
+        })
+    }
+
+    /// How far a point is from being a minimum: the longest side of a step down the gradient, clipped to the box.
+    fn distance_to_go<const D: usize>(
+        found: &Minimum<D>,
+        bounds: &[(f32, f32); D],
+        f: impl Fn(&[f32; D], &mut [f32; D]) -> f32,
+    ) -> f32 {
+        let mut gradient = [0.0; D];
+        assert_eq!(f(&found.x, &mut gradient), found.value);
+        (0..D).fold(0.0, |longest, i| {
+            let (low, high) = bounds[i];
+            longest.max(((found.x[i] - gradient[i]).clamp(low, high) - found.x[i]).abs())
+        })
+    }
+
+    #[test]
+    fn a_quadratic_with_its_minimum_inside_on_a_face_and_in_a_corner() {
+        let bounds = [(-3.0, 5.0); 10];
+        // Inside, to 5e-6 of a side.
+        let found = minimise(&bounds, 1, &mut seeded(), quadratic([0.7; 10]));
+        assert!(found.x.iter().all(|x| (x - 0.7).abs() < 4e-5) && found.value < 1e-8, "{found:?}");
+        // On a face of five dimensions: the last five would go past 5.
+        let f = quadratic(core::array::from_fn(|i| i as f32));
+        let found = minimise(&bounds, 1, &mut seeded(), &f);
+        assert!(found.x[5..].iter().all(|x| *x == 5.0) && found.x[..5].iter().all(|x| *x < 5.0), "{found:?}");
+        assert!(distance_to_go(&found, &bounds, f) < 1e-4, "{found:?}");
+        // In a corner, exactly.
+        assert_eq!(minimise(&bounds, 1, &mut seeded(), quadratic([-9.0; 10])).x, [-3.0; 10]);
+    }
+
+    #[test]
+    fn sides_of_any_length_and_bounds_in_any_order() {
+        let f = |x: &[f32; 3], gradient: &mut [f32; 3]| {
+            let e = [(x[0] - 2e-4) * 1e4, (x[1] - 30.0) * 1e-2, x[2] - 1.0];
+            *gradient = [2e4 * e[0], 2e-2 * e[1], 2.0 * e[2]];
+            dot(&e, &e)
+        };
+        let found = minimise(&[(0.0, 1e-3), (100.0, -100.0), (0.5, 0.5)], 1, &mut seeded(), f);
+        assert!((found.x[0] - 2e-4).abs() < 1e-8 && (found.x[1] - 30.0).abs() < 1e-3 && found.x[2] == 0.5, "{found:?}");
+    }
+
+    #[test]
+    fn rosenbrock_inside_and_cut_by_the_box() {
+        let found = descend(&[(-2.0, 2.0); 2], &[-1.2, 1.0], rosenbrock);
+        assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-4) && found.evaluations < 80, "{found:?}");
+        let found = minimise(&[(-2.0, 2.0); 10], 1, &mut seeded(), rosenbrock);
+        // The valley is 2500 times flatter along than across: 1e-5 of gradient is 1e-2 of x at worst.
+        assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-3) && found.evaluations < 200, "{found:?}");
+        // With x₁ ≤ ½: at (½, ¼), 0.25.
+        let found = minimise(&[(-2.0, 0.5), (-2.0, 2.0)], 1, &mut seeded(), rosenbrock);
+        assert!(found.x[0] == 0.5 && (found.x[1] - 0.25).abs() < 1e-5, "{found:?}");
+        let bounds = [(-2.0, 0.5); 10];
+        let found = minimise(&bounds, 1, &mut seeded(), rosenbrock);
+        assert!(distance_to_go(&found, &bounds, rosenbrock) < 2e-3, "{found:?}");
+    }
+
+    /// Σ (x² − cos 3πx): about 36 minima in the box, the lowest at (0.3, −0.6) − all others are at least 0.4 higher.
+    fn eggs(x: &[f32; 2], gradient: &mut [f32; 2]) -> f32 {
+        let e = [f64::from(x[0]) - 0.3, f64::from(x[1]) + 0.6];
+        let w = 3.0 * core::f64::consts::PI;
+        *gradient = e.map(|e| (2.0 * e + w * (w * e).sin()) as f32);
+        e.iter().map(|e| e * e - (w * e).cos()).sum::<f64>() as f32
+    }
+
+    #[test]
+    fn many_minima_need_many_starts() {
+        let bounds = [(-2.0, 2.0); 2];
+        assert!(gradient_error(&[0.2, 1.3], 1e-2, eggs) < 0.02);
+        let (one, many) = (minimise(&bounds, 1, &mut seeded(), eggs), minimise(&bounds, 100, &mut seeded(), eggs));
+        assert!(one.value > -1.9, "{one:?}");
+        assert!((many.x[0] - 0.3).abs() < 1e-4 && (many.x[1] + 0.6).abs() < 1e-4, "{many:?}");
+        assert_eq!(many, minimise(&bounds, 100, &mut seeded(), eggs));
+    }
+
+    #[test]
+    fn what_is_not_finite_is_walked_around_or_reported() {
+        // A square bowl that is not a number beyond a wall right behind its lowest point, and infinite gradients at x > 3.
+        let walled = |x: &[f32; 2], gradient: &mut [f32; 2]| {
+            *gradient = [2.0 * (x[0] - 1.0), if x[0] > 3.0 { f32::INFINITY } else { 2.0 * x[1] }];
+            if x[1] > 0.01 { f32::NAN } else { (x[0] - 1.0) * (x[0] - 1.0) + x[1] * x[1] }
+        };
+        let found = minimise(&[(-4.0, 4.0), (-4.0, 2.0)], 5, &mut seeded(), walled);
+        assert!((found.x[0] - 1.0).abs() < 1e-4 && found.x[1].abs() < 1e-4, "{found:?}");
+        let nowhere = minimise(&[(0.0, 1.0); 2], 3, &mut seeded(), |_, _| f32::NAN);
+        assert_eq!(nowhere, Minimum { x: [0.5; 2], value: f32::INFINITY, evaluations: 3 });
+        let endless = minimise(&[(f32::NEG_INFINITY, f32::INFINITY)], 3, &mut seeded(), |x, _| x[0]);
+        assert_eq!(endless.value, f32::INFINITY);
+        // Down without end, a constant, and no dimensions at all.
+        assert_eq!(minimise(&[(0.0, 1.0)], 1, &mut seeded(), |x, g| (*g = [-1e30], -1e30 * x[0]).1).x, [1.0]);
+        assert_eq!(minimise(&[(0.0, 1.0)], 0, &mut seeded(), |_, _| 7.0).evaluations, 1);
+        assert_eq!(minimise(&[], 2, &mut seeded(), |_, _| 7.0).value, 7.0);
+        assert_eq!(descend(&[(0.0, 1.0)], &[f32::NAN], |_, _| 7.0).x, [0.0]);
+    }
+
+    /// ½‖B(x − c)‖² with random B and c: convex, so whatever point has nothing to go is the minimum, and any start must find its value.
+    #[test]
+    fn random_convex_functions_end_where_no_step_leads_down() {
+        const N: usize = 12;
+        let (bounds, mut random) = ([(0.0, 1.0); N], seeded());
+        for _ in 0..100 {
+            let b: [[f32; N]; N] = core::array::from_fn(|_| core::array::from_fn(|_| random.uniform() - 0.5));
+            let c: [f32; N] = core::array::from_fn(|_| 1.6 * random.uniform() - 0.3);
+            let f = |x: &[f32; N], gradient: &mut [f32; N]| {
+                let e: [f32; N] = core::array::from_fn(|i| x[i] - c[i]);
+                let p: [f32; N] = core::array::from_fn(|i| dot(&b[i], &e));
+                *gradient = core::array::from_fn(|j| (0..N).map(|i| p[i] * b[i][j]).sum());
+                0.5 * dot(&p, &p)
+            };
+            let (one, more) = (minimise(&bounds, 1, &mut random, f), minimise(&bounds, 4, &mut random, f));
+            // Gradients are of size 1; four digits are left where they cancel.
+            assert!(distance_to_go(&one, &bounds, f) < 3e-4, "{one:?}");
+            assert!(one.value <= more.value * 1.001 + 1e-5, "{one:?} {more:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! One level per knob.
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+use crate::space::knob::Level;
+
+/// One level for every knob of a space.
+///
+/// ```
+/// use trimtab::{Knob, Space};
+/// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+/// let c = space.combination(&[3, 5])?;
+/// assert_eq!(c.levels(), [3, 5]);
+/// assert!(space.combination(&[4, 0]).is_err());
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone, Copy, Eq)]
+pub struct Combination<const K: usize> {
+    pub(super) levels: [Level; K],
+    pub(super) knobs: u16,
+}
+
+impl<const K: usize> PartialEq for Combination<K> {
+    /// Four knobs at a time, up to the first difference: every candidate is compared with all that is known, and the compiler's own
+    /// comparison would be a call that goes byte by byte.
+    fn eq(&self, other: &Self) -> bool {
+        let ((a, a_rest), (b, b_rest)) = (self.levels.as_chunks::<4>(), other.levels.as_chunks::<4>());
+        let mut words = a.iter().zip(b).map(|(a, b)| (u32::from_ne_bytes(*a), u32::from_ne_bytes(*b)));
+        words.all(|(a, b)| a == b) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b) && self.knobs == other.knobs
+    }
+}
+
+impl<const K: usize> Hash for Combination<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.levels().hash(state);
+    }
+}
+
+impl<const K: usize> Combination<K> {
+    /// The level of each knob, in the order in which the knobs were declared.
+    ///
+    /// ```
+    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
+    /// assert_eq!(space.combination(&[3, 1])?.levels(), [3, 1]); // as many as there are knobs
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn levels(&self) -> &[Level] {
+        self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])
+    }
+
+    /// The levels of all K places, 0 where there is no knob.
+    pub(crate) fn all(&self) -> &[Level; K] {
+        &self.levels
+    }
+
+    /// The level of one knob; 0 past the last.
+    ///
+    /// ```
+    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
+    /// let c = space.combination(&[3, 1])?;
+    /// assert_eq!((c.level(0), c.level(1), c.level(2)), (3, 1, 0));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn level(&self, knob: usize) -> Level {
+        self.levels.get(knob).copied().unwrap_or(0)
+    }
+
+    /// The same but for one knob; the caller answers for the level being one of the knob's.
+    pub(crate) fn with(mut self, knob: usize, level: Level) -> Self {
+        if let Some(l) = self.levels.get_mut(knob) {
+            *l = level;
+        }
+        self
+    }
+}
+
+impl<const K: usize> fmt::Debug for Combination<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.levels().fmt(f)
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl<const K: usize> defmt::Format for Combination<K> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=[u8]}", self.levels());
+    }
+}

@@ -1,0 +1,396 @@
+//! The space of combinations: a product of knobs, and which combinations are feasible.
+//!
+//! The paper's C = {1..N₁} × … × {1..N_k}, |C| = N₁ × … × N_k = N (section 3).
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | K | most knobs | const |
+//! | c | a combination: one level a knob | up to K bytes |
+//! | index | the mixed-radix number of c, first knob fastest | 0 to N − 1 |
+//!
+//! **Choices.** A [`Combination`] can only be made by a [`Space`], so its levels are always in range. What is
+//! infeasible would hurt the hardware: it is never asked, not even as an initial point, and never taken in.
+//! N has no limit. The first 2⁶⁴ combinations have an index in a `u64`; in a larger space the others have none, so what goes by the index
+//! ([`Encoding::Compact`](crate::Encoding::Compact), [`nearest`](crate::paper::nearest)) refuses it. Proposing goes by levels and does not care.
+//!
+//! **Cost.** A space is K knobs of 16 bytes; an index takes K multiplications.
+
+mod combination;
+mod error;
+pub(crate) mod knob;
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::math::random::Random;
+
+pub use combination::Combination;
+pub use error::SpaceError;
+pub use knob::{Knob, KnobError, Level, MOST_LEVELS, Scale};
+
+/// Decides whether a combination may be applied to the hardware.
+///
+/// ```
+/// use trimtab::{Combination, Feasible, Knob, Space};
+/// fn never_both(c: &Combination<2>) -> bool { c.levels() != [1, 1] }
+/// const INTERLOCK: Feasible<2> = &never_both;
+/// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(INTERLOCK);
+/// assert!(!space.is_feasible(&space.combination(&[1, 1])?));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + Sync);
+
+/// A product of at most K knobs.
+///
+/// ```
+/// use trimtab::{Combination, Knob, Space};
+/// fn is_safe(c: &Combination<2>) -> bool { c.levels() != [3, 7] }
+/// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?.with_feasible(&is_safe);
+/// assert_eq!(space.cardinality(), 32);
+/// let c = space.combination(&[3, 7])?;
+/// assert_eq!(space.at(space.index(&c)), Some(c));
+/// assert!(!space.is_feasible(&c));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+#[derive(Clone)]
+pub struct Space<const K: usize> {
+    knobs: Vec<Knob, K>,
+    last_index: u64,
+    feasible: Option<Feasible<K>>,
+}
+
+impl<const K: usize> Space<K> {
+    /// A space of no knobs, to be replaced: what a tuner holds before it is initialised.
+    pub(crate) const fn empty() -> Self {
+        Self { knobs: Vec::new(), last_index: 0, feasible: None }
+    }
+
+    /// The space of all combinations of these knobs.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, SpaceError};
+    /// assert_eq!(Space::<2>::new(&[]).err(), Some(SpaceError::NoKnobs));
+    /// assert_eq!(Space::<2>::new(&[Knob::nominal(3), Knob::ranked(5)])?.knobs().len(), 2);
+    /// # Ok::<(), SpaceError>(())
+    /// ```
+    pub fn new(knobs: &[Knob]) -> Result<Self, SpaceError> {
+        const { assert!(K <= 1000, "a space has at most 1000 knobs") };
+        if knobs.is_empty() {
+            return Err(SpaceError::NoKnobs);
+        }
+        let own = Vec::from_slice(knobs).map_err(|_| SpaceError::TooManyKnobs { given: knobs.len(), most: K })?;
+        for (position, knob) in knobs.iter().enumerate() {
+            if let Some(error) = knob.fault() {
+                return Err(SpaceError::Knob { position, error });
+            }
+        }
+        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None })
+    }
+
+    /// The same space, with a predicate that rules combinations out.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// let safe = space.clone().with_feasible(&|c| c.level(1) < 6);
+    /// let c = space.combination(&[0, 7])?;
+    /// assert!(space.is_feasible(&c) && !safe.is_feasible(&c));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn with_feasible(mut self, feasible: Feasible<K>) -> Self {
+        self.feasible = Some(feasible);
+        self
+    }
+
+    /// Whether a predicate rules combinations out.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert!(!space.is_restricted());
+    /// assert!(space.with_feasible(&|c| c.level(1) < 6).is_restricted());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_restricted(&self) -> bool {
+        self.feasible.is_some()
+    }
+
+    /// The knobs, in the order in which they were given.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let knobs = [Knob::nominal(4), Knob::ranked(8)];
+    /// assert_eq!(Space::<2>::new(&knobs)?.knobs(), knobs);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn knobs(&self) -> &[Knob] {
+        &self.knobs
+    }
+
+    /// N, the number of combinations, feasible or not; `u128::MAX` if there are as many or more.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// assert_eq!(Space::<100>::new(&[Knob::nominal(2); 100])?.cardinality(), 1 << 100);
+    /// assert_eq!(Space::<200>::new(&[Knob::ranked(64); 200])?.cardinality(), u128::MAX);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn cardinality(&self) -> u128 {
+        self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))
+    }
+
+    /// The largest index: N − 1, or `u64::MAX` in a space beyond 2⁶⁴ combinations.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(u128::from(space.last_index()) + 1, space.cardinality());
+    /// assert_eq!(Space::<65>::new(&[Knob::nominal(2); 65])?.last_index(), u64::MAX);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn last_index(&self) -> u64 {
+        self.last_index
+    }
+
+    /// Whether every combination has an index of its own: there are at most 2⁶⁴.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// assert!(Space::<64>::new(&[Knob::nominal(2); 64])?.is_indexed());
+    /// assert!(!Space::<65>::new(&[Knob::nominal(2); 65])?.is_indexed());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_indexed(&self) -> bool {
+        last_index(&self.knobs).is_some()
+    }
+
+    /// The combination with these levels.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space, SpaceError};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(space.combination(&[3, 7])?.levels(), [3, 7]);
+    /// assert_eq!(space.combination(&[3, 8]), Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
+    /// # Ok::<(), SpaceError>(())
+    /// ```
+    pub fn combination(&self, levels: &[Level]) -> Result<Combination<K>, SpaceError> {
+        if levels.len() != self.knobs.len() {
+            return Err(SpaceError::WrongLength { given: levels.len(), knobs: self.knobs.len() });
+        }
+        let mut c = self.origin();
+        for (position, ((own, level), knob)) in c.levels.iter_mut().zip(levels).zip(&self.knobs).enumerate() {
+            if usize::from(*level) >= knob.levels() {
+                return Err(SpaceError::NoSuchLevel { position, level: *level });
+            }
+            *own = *level;
+        }
+        Ok(c)
+    }
+
+    /// The combination of this index, if there is one.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(space.at(1 + 4 * 5), Some(space.combination(&[1, 5])?));
+    /// assert_eq!(space.at(32), None);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn at(&self, index: u64) -> Option<Combination<K>> {
+        if index > self.last_index {
+            return None;
+        }
+        let mut rest = index;
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            // `max(1)` only tells the compiler that a knob has levels.
+            let levels = (knob.levels() as u64).max(1);
+            *level = (rest % levels) as Level;
+            rest /= levels;
+        }
+        Some(c)
+    }
+
+    /// The combination whose index is one more, the first again after the last: counting, without a division.
+    pub(crate) fn after(&self, mut c: Combination<K>) -> Combination<K> {
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            if usize::from(*level) + 1 < knob.levels() {
+                *level += 1;
+                break;
+            }
+            *level = 0;
+        }
+        c
+    }
+
+    /// [`at`](Self::at) for a small index of a small space: chips divide 32 bits, not 64.
+    pub(crate) fn at_small(&self, index: u32) -> Combination<K> {
+        let mut rest = index;
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            let levels = (knob.levels() as u32).max(1);
+            *level = (rest % levels) as Level;
+            rest /= levels;
+        }
+        c
+    }
+
+    /// The mixed-radix number of a combination, first knob fastest; `u64::MAX` if it is as large or larger, which only
+    /// a space beyond 2⁶⁴ combinations has more than one of ([`is_indexed`](Self::is_indexed)).
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert!((0..32).all(|index| space.at(index).map(|c| space.index(&c)) == Some(index)));
+    /// let large = Space::<65>::new(&[Knob::nominal(2); 65])?;
+    /// assert_eq!(large.index(&large.combination(&[1; 65])?), u64::MAX);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn index(&self, c: &Combination<K>) -> u64 {
+        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        pairs.fold(0u64, |index, (knob, level)| {
+            index.saturating_mul(knob.levels() as u64).saturating_add(u64::from(*level))
+        })
+    }
+
+    /// [`index`](Self::index) where every combination has one, quicker.
+    pub(crate) fn number(&self, c: &Combination<K>) -> u64 {
+        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        pairs
+            .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
+    }
+
+    /// Whether a combination is one of this space: as many knobs, each level in range.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let [small, large] = [2, 4].map(|levels| Space::<1>::new(&[Knob::nominal(levels)]));
+    /// let c = large?.combination(&[3])?;
+    /// assert!(!small?.contains(&c));
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn contains(&self, c: &Combination<K>) -> bool {
+        c.levels().len() == self.knobs.len()
+            && c.levels().iter().zip(&self.knobs).all(|(level, knob)| usize::from(*level) < knob.levels())
+    }
+
+    /// Whether a combination may be applied to the hardware.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(&|c| c.levels() != [1, 1]);
+    /// assert_eq!((0..4).filter_map(|i| space.at(i)).filter(|c| space.is_feasible(c)).count(), 3);
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn is_feasible(&self, c: &Combination<K>) -> bool {
+        self.feasible.is_none_or(|feasible| feasible(c))
+    }
+
+    /// A combination drawn uniformly from all, feasible or not.
+    pub(crate) fn draw(&self, random: &mut Random) -> Combination<K> {
+        let mut c = self.origin();
+        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+            *level = random.below(knob.levels() as u32) as Level;
+        }
+        c
+    }
+
+    /// All levels 0. Unused places of the array stay 0, so that equal combinations are equal arrays.
+    fn origin(&self) -> Combination<K> {
+        Combination { levels: [0; K], knobs: self.knobs.len() as u16 }
+    }
+}
+
+impl<const K: usize> fmt::Debug for Space<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Space").field("knobs", &self.knobs).field("restricted", &self.feasible.is_some()).finish()
+    }
+}
+
+/// N − 1, if it fits.
+#[inline(never)]
+fn last_index(knobs: &[Knob]) -> Option<u64> {
+    knobs.iter().try_fold(0u64, |last, knob| {
+        // N·q − 1 from N − 1, so that N = 2⁶⁴ still fits.
+        let levels = knob.levels() as u64;
+        last.checked_mul(levels)?.checked_add(levels.saturating_sub(1))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_and_at_are_inverse_in_every_small_space() {
+        for a in 1..6 {
+            for b in 1..6 {
+                let space = Space::<3>::new(&[Knob::nominal(a), Knob::ranked(b), Knob::nominal(3)]).unwrap();
+                assert_eq!(space.cardinality(), u128::from(a) * u128::from(b) * 3);
+                let mut counted = space.at(space.last_index()).unwrap();
+                for index in 0..=space.last_index() {
+                    let c = space.at(index).unwrap();
+                    counted = space.after(counted);
+                    assert_eq!((counted, space.at_small(index as u32)), (c, c));
+                    assert!(space.contains(&c));
+                    assert_eq!(space.index(&c), index);
+                    assert_eq!(space.combination(c.levels()), Ok(c));
+                }
+                assert_eq!(space.at(space.last_index() + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn two_to_the_64_combinations_have_an_index_and_no_more() {
+        let space = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
+        assert_eq!(space.cardinality(), 1 << 64);
+        let last = space.at(u64::MAX).unwrap();
+        assert!(last.levels().iter().all(|l| *l == 1));
+        assert_eq!(space.index(&last), u64::MAX);
+        assert_eq!(space.index(&last), space.number(&last));
+        assert!(space.is_indexed());
+        // One knob more: half of the combinations have no index of their own.
+        let larger = Space::<65>::new(&[Knob::nominal(2); 65]).unwrap();
+        assert!(!larger.is_indexed() && larger.cardinality() == 1 << 65 && larger.last_index() == u64::MAX);
+        let first_half = larger.at(u64::MAX - 1).unwrap();
+        assert_eq!((larger.index(&first_half), first_half.level(0), first_half.level(64)), (u64::MAX - 1, 0, 0));
+        let (second_half, last) = (first_half.with(64, 1), larger.combination(&[1; 65]).unwrap());
+        assert_eq!((larger.index(&second_half), larger.index(&last)), (u64::MAX, u64::MAX));
+        assert_eq!(larger.after(last), larger.at(0).unwrap());
+    }
+
+    /// 64^200 = 2^1200.
+    #[test]
+    fn a_space_of_any_size_is_drawn_from_evenly() {
+        let space = Space::<200>::new(&[Knob::ranked(64); 200]).unwrap();
+        assert_eq!((space.cardinality(), space.is_indexed()), (u128::MAX, false));
+        let mut random = Random::new(1, 1);
+        let mut counts = [0u32; 64];
+        for c in core::iter::repeat_with(|| space.draw(&mut random)).take(100) {
+            assert!(space.contains(&c) && space.combination(c.levels()) == Ok(c));
+            c.levels().iter().for_each(|level| counts[usize::from(*level)] += 1);
+        }
+        // 20 000 levels, 312.5 of each, with a deviation of 17.5.
+        assert!(counts.iter().all(|count| (225..400).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn bad_spaces_are_refused() {
+        assert_eq!(Space::<2>::new(&[]).err(), Some(SpaceError::NoKnobs));
+        assert_eq!(Space::<2>::new(&[Knob::nominal(2); 3]).err(), Some(SpaceError::TooManyKnobs { given: 3, most: 2 }));
+        let zero = [Knob::nominal(2), Knob::nominal(0)];
+        assert_eq!(Space::<2>::new(&zero).err(), Some(SpaceError::Knob { position: 1, error: KnobError::NoLevels }));
+    }
+
+    #[test]
+    fn foreign_combinations_are_seen() {
+        let wide = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(4)]).unwrap();
+        let narrow = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(2)]).unwrap();
+        let single = Space::<2>::new(&[Knob::nominal(4)]).unwrap();
+        let c = wide.combination(&[3, 3]).unwrap();
+        assert!(wide.contains(&c) && !narrow.contains(&c) && !single.contains(&c));
+    }
+}

@@ -1,0 +1,233 @@
+//! What was measured: combinations with their outcomes, and what the surrogate keeps of them.
+//!
+//! The paper's C_t and y_t (section 3).
+//!
+//! | name | meaning | shape |
+//! |---|---|---|
+//! | combinations, costs, repeats | what was measured, its mean cost, how often; 0 repeats mark a failure | up to T |
+//! | x | what is kept of each combination, see [`geometry`](crate::surrogate::geometry) | T × D |
+//! | order | measured observations from the smallest cost to the largest | up to T |
+//!
+//! **Choices.** A combination measured again is averaged in place, so each appears once. Of a combination that failed and was measured, the
+//! last outcome counts. The order by cost is kept by insertion: best, median and the best few are then known without sorting.
+//! Behind the observations there may stand fantasies: combinations that are being measured, with a point but no outcome.
+//!
+//! **Cost.** T × (K + 4D + 10) bytes.
+
+use heapless::Vec;
+
+use crate::math::list;
+use crate::math::matrix::Matrix;
+use crate::space::Combination;
+
+/// One measured combination.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let c = tuner.ask()?.combination;
+/// [1.0, 3.0].into_iter().try_for_each(|value| tuner.tell(&c, value))?;
+/// assert_eq!(tuner.best_observed(), Some(trimtab::Observation { combination: c, value: 2.0, repeats: 2 }));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Observation<const K: usize> {
+    /// What was measured.
+    pub combination: Combination<K>,
+    /// The mean of its measured values, in the user's units and sign; not a number if it failed.
+    pub value: f32,
+    /// How often it was measured; 0 if it failed.
+    pub repeats: u16,
+}
+
+impl<const K: usize> Observation<K> {
+    /// Whether the last outcome was a failure.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert!(tuner.observations().all(|o| o.is_failure() && o.value.is_nan()));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn is_failure(&self) -> bool {
+        self.repeats == 0
+    }
+}
+
+/// A combination with its stored coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point<'a, const K: usize, const D: usize> {
+    pub(crate) combination: &'a Combination<K>,
+    pub(crate) x: &'a [f32; D],
+}
+
+/// At most T observations.
+#[derive(Clone, Debug)]
+pub(crate) struct Observations<const K: usize, const D: usize, const T: usize> {
+    combinations: Vec<Combination<K>, T>,
+    costs: Vec<f32, T>,
+    repeats: Vec<u16, T>,
+    order: Vec<u16, T>,
+    x: Matrix<T, D>,
+}
+
+impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
+    pub(crate) const fn new() -> Self {
+        Self { combinations: Vec::new(), costs: Vec::new(), repeats: Vec::new(), order: Vec::new(), x: Matrix::new() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.combinations.clear();
+        self.costs.clear();
+        self.repeats.clear();
+        self.order.clear();
+    }
+
+    /// How many combinations have an outcome.
+    pub(crate) fn len(&self) -> usize {
+        self.costs.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.costs.is_full()
+    }
+
+    /// How many have a cost, and not a failure.
+    pub(crate) fn measured(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Which observation or fantasy this is.
+    pub(crate) fn find(&self, c: &Combination<K>) -> Option<usize> {
+        self.combinations.iter().position(|own| own == c)
+    }
+
+    /// Observation i; its value is its cost.
+    pub(crate) fn get(&self, i: usize) -> Option<Observation<K>> {
+        Some(Observation {
+            combination: *self.combinations.get(i)?,
+            value: *self.costs.get(i)?,
+            repeats: *self.repeats.get(i)?,
+        })
+    }
+
+    /// The costs of all observations, none for a failure.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = Option<f32>> + Clone {
+        self.costs.iter().zip(&self.repeats).map(|(cost, repeats)| (*repeats > 0).then_some(*cost))
+    }
+
+    /// How often observation i was measured, at least 1.
+    pub(crate) fn repeats(&self, i: usize) -> f32 {
+        f32::from(self.repeats.get(i).copied().unwrap_or(1).max(1))
+    }
+
+    /// The measured observation of this rank by cost, 0 the best; of equal costs the one told first.
+    pub(crate) fn ranked(&self, rank: usize) -> Option<Observation<K>> {
+        self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
+    }
+
+    /// Combinations with what is kept of them, fantasies last.
+    pub(crate) fn points(&self) -> impl Iterator<Item = Point<'_, K, D>> + Clone {
+        self.points_from(0)
+    }
+
+    /// The same from point i on, without passing over those before.
+    pub(crate) fn points_from(&self, i: usize) -> impl Iterator<Item = Point<'_, K, D>> + Clone {
+        let combinations = self.combinations.get(i..).unwrap_or_default();
+        combinations.iter().zip(self.x.rows_from(i)).map(|(combination, x)| Point { combination, x })
+    }
+
+    /// Takes in a combination not seen before, with its cost or, for none, its failure. False, and nothing changed, if there is no room.
+    pub(crate) fn push(&mut self, c: &Combination<K>, cost: Option<f32>, x: &[f32; D]) -> bool {
+        if self.is_full() || !self.fantasise(c, x) {
+            return false;
+        }
+        let (value, repeats) = cost.map_or((f32::NAN, 0), |cost| (cost, 1));
+        let pushed = self.costs.push(value).is_ok() && self.repeats.push(repeats).is_ok();
+        if cost.is_some() {
+            self.rank(self.len() - 1);
+        }
+        pushed
+    }
+
+    /// Gives a combination a point without an outcome, behind all observations. False if there is no room.
+    pub(crate) fn fantasise(&mut self, c: &Combination<K>, x: &[f32; D]) -> bool {
+        let i = self.combinations.len();
+        if self.combinations.push(*c).is_err() {
+            return false;
+        }
+        self.x.row_mut(i).iter_mut().zip(x).for_each(|(own, x)| *own = *x);
+        true
+    }
+
+    /// Drops the points without an outcome.
+    pub(crate) fn forget_fantasies(&mut self) {
+        self.combinations.truncate(self.costs.len());
+    }
+
+    /// Averages another measurement of observation i into its cost; a failure before it is forgotten.
+    pub(crate) fn repeat(&mut self, i: usize, cost: f32) {
+        self.unrank(i);
+        let (Some(mean), Some(repeats)) = (self.costs.get_mut(i), self.repeats.get_mut(i)) else { return };
+        if *repeats == 0 {
+            *mean = 0.0;
+        }
+        *repeats = repeats.saturating_add(1);
+        // Divided first: the difference of two finite costs may not be finite.
+        let n = f32::from(*repeats);
+        *mean += cost / n - *mean / n;
+        self.rank(i);
+    }
+
+    /// Turns observation i into a failure.
+    pub(crate) fn fail(&mut self, i: usize) {
+        self.unrank(i);
+        if let (Some(cost), Some(repeats)) = (self.costs.get_mut(i), self.repeats.get_mut(i)) {
+            (*cost, *repeats) = (f32::NAN, 0);
+        }
+    }
+
+    /// Forgets observation i; the ones after it move up.
+    pub(crate) fn remove(&mut self, i: usize) {
+        if i >= self.len() {
+            return;
+        }
+        self.unrank(i);
+        self.order.iter_mut().filter(|own| usize::from(**own) > i).for_each(|own| *own -= 1);
+        list::remove(&mut self.combinations, i);
+        list::remove(&mut self.costs, i);
+        list::remove(&mut self.repeats, i);
+        self.x.remove_row(i);
+    }
+
+    /// The observation that is worth the least: the oldest failure, else the largest cost.
+    pub(crate) fn worst(&self) -> usize {
+        let failure = self.repeats.iter().position(|repeats| *repeats == 0);
+        failure.or_else(|| self.order.last().map(|i| usize::from(*i))).unwrap_or(0)
+    }
+
+    /// Takes observation i out of the order.
+    fn unrank(&mut self, i: usize) {
+        if let Some(rank) = self.order.iter().position(|own| usize::from(*own) == i) {
+            list::remove(&mut self.order, rank);
+        }
+    }
+
+    /// Puts observation i, which is not in the order, where its cost belongs.
+    fn rank(&mut self, i: usize) {
+        let cost = |own: usize| self.costs.get(own).copied().unwrap_or(f32::INFINITY);
+        let dearer = |own: &u16| (cost(usize::from(*own)), usize::from(*own)) > (cost(i), i);
+        let rank = self.order.iter().take_while(|own| !dearer(own)).count();
+        // There is room: the order never holds more than the costs do.
+        list::insert(&mut self.order, rank, i as u16);
+    }
+}

@@ -1,0 +1,528 @@
+//! Algorithm 1 as ask, tell and best.
+//!
+//! | name | meaning |
+//! |---|---|
+//! | K | most knobs |
+//! | M | most features under a random map, 0 for a tuner without one |
+//! | D | numbers kept of a combination: dimensions of the random map, or graded features without one |
+//! | T | most observations |
+//! | L | rows of the lookup table |
+//! | P | T(T + 1)/2, the numbers of the factor |
+//!
+//! **Choices.** The caller owns the loop, the clock and the hardware. Refused input leaves the tuner as it was. What is drawn depends on the
+//! seed, on how many outcomes were told and on how many are awaited, so that seed, configuration and records rebuild the tuner.
+//! What is asked first: the queue; then, until there are enough observations, random combinations; then, if the user allows
+//! it, the incumbent again while it is in doubt; then the smallest score of the table and a descent.
+//! What was asked and not told is not asked again, and is fantasised while candidates are scored: only then, so that between the slices of
+//! an ask the tuner's opinions are those of its observations.
+//!
+//! **Cost.** `tell`: O(t²), O(t³) when it fits. `ask`: O(t²) a row, O(t) a row and new observation with a cache; each slice O(t²)
+//! more for each combination that is awaited. Memory is
+//! `size_of::<Tuner<…>>()`; bytes for 24 two-level knobs on a 64-bit machine, by `cargo test -p trimtab-tests --test sizes -- --nocapture`
+//! (a 32-bit chip takes a few hundred less):
+//!
+//! | T | L | D | no projection | projected to D | cache, no projection |
+//! |---:|---:|---:|---:|---:|---:|
+//! | 32 | 64 | 8 | 5728 | 7520 | 11024 |
+//! | 64 | 256 | 8 | 13536 | 16352 | 76816 |
+//! | 128 | 256 | 16 | 41440 | 51168 | 142352 |
+
+mod ask;
+mod lookup;
+pub(crate) mod proposal;
+pub(crate) mod record;
+mod tell;
+
+use heapless::Vec;
+
+use crate::acquire::descent::Scored;
+use crate::acquire::table::{INCUMBENTS, LookupTable};
+use crate::config::Config;
+use crate::error::InitError;
+use crate::math::float::sqrt;
+use crate::math::random::Random;
+use crate::space::{Combination, Space};
+use crate::surrogate::gp::Posterior;
+use crate::surrogate::kernel::Hyper;
+use crate::surrogate::observations::Observation;
+use crate::surrogate::{ANY, Model};
+
+use ask::Asking;
+pub use lookup::Region;
+use proposal::Estimate;
+
+/// What random numbers are for. The random map takes stream 0.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Initial = 1,
+    Rows = 2,
+    Scan = 3,
+    Descent = 4,
+    Box = 5,
+}
+
+/// How many combinations can be asked and not told, and how many can wait in the queue.
+///
+/// ```
+/// use trimtab::{AskError, Config, Knob, MOST_PENDING, Space};
+/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// for _ in 0..MOST_PENDING {
+///     tuner.ask()?;
+/// }
+/// assert_eq!(tuner.ask(), Err(AskError::TooManyPending { most: MOST_PENDING }));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+pub const MOST_PENDING: usize = 8;
+
+/// A tuner of at most K knobs and T observations. [`tuner!`](crate::tuner!) works the sizes out.
+///
+/// ```
+/// use trimtab::{Config, Knob, Space, Tuner, sizes::triangle};
+/// const BITS: [Knob; 4] = [Knob::nominal(2); 4];
+/// // K = 4 knobs, no projection, nothing graded, T = 8 observations, L = 16 rows.
+/// let mut tuner = Tuner::<4, 0, 0, 8, 16, { triangle(8) }>::new();
+/// tuner.init(Space::new(&BITS)?, Config::default(), 1)?;
+/// for _ in 0..8 {
+///     let c = tuner.ask()?.combination;
+///     tuner.tell(&c, c.levels().iter().map(|level| f32::from(*level)).sum())?;
+/// }
+/// assert_eq!(tuner.best_observed().map(|best| best.value), Some(0.0)); // all four off
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
+    space: Space<K>,
+    config: Config,
+    seed: u64,
+    model: Model<K, M, D, T, P>,
+    /// How many outcomes were told, and how many of them were of a combination that had one.
+    tells: u32,
+    repeats: u32,
+    /// How often it was made ready: what was cached before the last time is of another tuner.
+    inits: u32,
+    table: LookupTable<K>,
+    queue: Vec<Combination<K>, MOST_PENDING>,
+    pending: Vec<Combination<K>, MOST_PENDING>,
+    asking: Asking<K>,
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    Tuner<K, M, D, T, L, P>
+{
+    /// All zero, so that a static tuner costs no flash; [`init`](Self::init) makes it ready.
+    ///
+    /// ```
+    /// use trimtab::{AskError, Knob};
+    /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// static READY_AT_COMPILE_TIME: Two = Two::new();
+    /// assert_eq!(READY_AT_COMPILE_TIME.clone().ask(), Err(AskError::Uninitialised));
+    /// ```
+    pub const fn new() -> Self {
+        const { assert!(T >= 1 && T <= u16::MAX as usize, "a tuner holds 1 to 65 535 observations") };
+        const { assert!(L >= 1, "the lookup table needs at least one row") };
+        Self {
+            space: Space::empty(),
+            config: Config::ZERO,
+            seed: 0,
+            model: Model::new(),
+            tells: 0,
+            repeats: 0,
+            inits: 0,
+            table: LookupTable::EMPTY,
+            queue: Vec::new(),
+            pending: Vec::new(),
+            asking: Asking::NONE,
+        }
+    }
+
+    /// Makes the tuner ready for a space, and forgets what it was told. On an error it is as it was.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let first = tuner.ask()?;
+    /// tuner.tell(&first.combination, 1.0)?;
+    /// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?; // all over again
+    /// assert!(tuner.is_empty());
+    /// assert_eq!(tuner.ask()?, first); // the same seed, the same bits
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn init(&mut self, space: Space<K>, config: Config, seed: u64) -> Result<(), InitError> {
+        self.model.init(&space, &config, seed)?;
+        self.queue.clear();
+        self.pending.clear();
+        (self.space, self.config, self.seed) = (space, config, seed);
+        (self.tells, self.repeats, self.asking) = (0, 0, Asking::NONE);
+        self.inits = self.inits.wrapping_add(1);
+        self.refresh_table();
+        Ok(())
+    }
+
+    /// The space that is tuned.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let default = tuner.space().combination(&[2, 7])?;
+    /// tuner.tell(&default, 1.0)?;
+    /// assert_eq!(tuner.best_observed().map(|best| best.combination), Some(default));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn space(&self) -> &Space<K> {
+        &self.space
+    }
+
+    /// The configuration.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// assert_eq!(*tuner.config(), Config::default());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The seed.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// tuner.init(Space::new(&KNOBS)?, Config::default(), 7)?;
+    /// assert_eq!(tuner.seed(), 7);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many combinations have an outcome, failures included.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 1.0)?;
+    /// assert_eq!(tuner.len(), 1);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.model.observations.len()
+    }
+
+    /// Whether nothing was told yet.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert!(tuner.is_empty()); // asking is not telling
+    /// tuner.tell(&c, 1.0)?;
+    /// assert!(!tuner.is_empty());
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many combinations failed.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell_failed(&c)?;
+    /// assert_eq!((tuner.len(), tuner.failures()), (1, 1));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn failures(&self) -> usize {
+        self.len() - self.model.observations.measured()
+    }
+
+    /// The combinations that are asked and not told.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert_eq!(tuner.pending(), [c]);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn pending(&self) -> &[Combination<K>] {
+        &self.pending
+    }
+
+    /// The combinations in the queue, in the order in which they will be asked.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let default = tuner.space().combination(&[2, 7])?;
+    /// tuner.enqueue(&default)?;
+    /// assert_eq!(tuner.queue(), [default]);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn queue(&self) -> &[Combination<K>] {
+        &self.queue
+    }
+
+    /// The combinations with an outcome, in the order of their first one.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// tuner.tell(&c, 2.5)?;
+    /// assert!(tuner.observations().all(|o| o.combination == c && o.value == 2.5));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn observations(&self) -> impl Iterator<Item = Observation<K>> {
+        (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.shown(o))
+    }
+
+    /// The observation with the best mean value; of equals the first.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in [3.0, 1.0, 2.0] {
+    ///     let c = tuner.ask()?.combination;
+    ///     tuner.tell(&c, value)?;
+    /// }
+    /// assert_eq!(tuner.best_observed().map(|best| best.value), Some(1.0));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn best_observed(&self) -> Option<Observation<K>> {
+        self.model.observations.ranked(0).map(|o| self.shown(o))
+    }
+
+    /// The measured combination that the model thinks best. With noise it is a safer choice than the best value, which
+    /// may have been luck.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in [3.0, 1.0, 2.0] {
+    ///     let c = tuner.ask()?.combination;
+    ///     tuner.tell(&c, value)?;
+    /// }
+    /// let best = tuner.best_posterior().map(|best| best.combination);
+    /// assert!(tuner.observations().any(|o| Some(o.combination) == best));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn best_posterior(&self) -> Option<Estimate<K>> {
+        self.by_posterior().0.map(|scored| self.estimate(scored))
+    }
+
+    /// What the model thinks of a combination; none before the first outcome or if the combination is foreign.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// let c = tuner.ask()?.combination;
+    /// assert!(tuner.predict(&c).is_none());
+    /// tuner.tell(&c, 2.5)?;
+    /// assert!(tuner.predict(&c).is_some_and(|estimate| (estimate.mean - 2.5).abs() < 0.1));
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn predict(&self, c: &Combination<K>) -> Option<Estimate<K>> {
+        if self.is_empty() || !self.space.contains(c) {
+            return None;
+        }
+        self.score_of(c).map(|scored| self.estimate(scored))
+    }
+
+    /// The hyper-parameters that the model has now.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Goal, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// assert!(tuner.hyper().length_scale > 0.0);
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn hyper(&self) -> Hyper {
+        self.model.fit.hyper()
+    }
+
+    /// How many rows the table has, those for the descent included.
+    fn rows(&self) -> usize {
+        limited(self.config.rows, L)
+    }
+
+    /// How many of the rows are kept for the descent: at most half, so that an ask has a bound.
+    fn descent(&self) -> usize {
+        usize::from(self.config.descent).min(self.rows() / 2)
+    }
+
+    /// Whether a new combination is one too many.
+    fn is_full(&self) -> bool {
+        self.len() >= limited(self.config.observations, T)
+    }
+
+    /// New rows, around what is best now.
+    fn refresh_table(&mut self) {
+        let mut random = self.random(Purpose::Rows);
+        let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
+        self.table = LookupTable::new(&self.space, self.rows(), self.descent(), random.bits(), best);
+    }
+
+    /// Gives up an ask under way.
+    fn cancel_ask(&mut self) {
+        self.asking.active = false;
+    }
+
+    /// Whether a combination may be asked: feasible, without an outcome, and not being measured.
+    #[inline(never)]
+    fn is_open(&self, c: &Combination<K>) -> bool {
+        self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
+    }
+
+    /// The two measured combinations with the smallest posterior means.
+    fn by_posterior(&self) -> (Option<Scored<K>>, Option<Scored<K>>) {
+        let measured = (0..self.len()).filter_map(|i| self.model.observations.get(i)).filter(|o| !o.is_failure());
+        let scored = measured.filter_map(|o| self.score_of(&o.combination));
+        scored.fold((None, None), |(best, second): (Option<Scored<K>>, Option<Scored<K>>), next| {
+            let below = |other: Option<Scored<K>>| other.is_none_or(|o| next.posterior.mean < o.posterior.mean);
+            match (below(best), below(second)) {
+                (true, _) => (Some(next), best),
+                (false, true) => (best, Some(next)),
+                (false, false) => (best, second),
+            }
+        })
+    }
+
+    /// A combination with the model's opinion, and no score.
+    #[inline(never)]
+    fn score_of(&self, c: &Combination<K>) -> Option<Scored<K>> {
+        let posterior = self.model.posterior(&self.space, c, &self.hyper(), &ANY)?;
+        Some(Scored { combination: *c, posterior, score: 0.0 })
+    }
+
+    /// In the user's units and sign.
+    fn estimate(&self, scored: Scored<K>) -> Estimate<K> {
+        let Posterior { mean, variance } = scored.posterior;
+        Estimate {
+            combination: scored.combination,
+            mean: self.config.goal.flip(self.model.standard.undo(mean)),
+            std_dev: sqrt(variance) * self.model.standard.deviation(),
+        }
+    }
+
+    /// In the user's sign.
+    fn shown(&self, observation: Observation<K>) -> Observation<K> {
+        Observation { value: self.config.goal.flip(observation.value), ..observation }
+    }
+
+    #[inline(never)]
+    fn random(&self, purpose: Purpose) -> Random {
+        let awaited = self.pending.len() as u64;
+        Random::new(self.seed, (purpose as u64) << 48 | awaited << 32 | u64::from(self.tells))
+    }
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> Default
+    for Tuner<K, M, D, T, L, P>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a configuration limits: to so many, or, by 0, to what there is room for.
+fn limited(limit: u16, room: usize) -> usize {
+    if limit == 0 { room } else { room.min(usize::from(limit)) }
+}
+
+/// The type of a tuner for a constant array of knobs: works the sizes out.
+///
+/// `observations` is the most that are kept, `rows` how many candidates the lookup table has. With `dimensions` a space of more
+/// features is projected to that many at random, as the paper does; without, nothing is projected, which is better.
+///
+/// ```
+/// use trimtab::{Config, Knob, Space, Tuner};
+/// const KNOBS: [Knob; 3] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3)];
+/// type MyTuner = trimtab::tuner!(KNOBS, observations: 32, rows: 64);
+///
+/// let mut tuner = MyTuner::new();
+/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// for _ in 0..32 {
+///     let proposal = tuner.ask()?;
+///     let [mux, wait, mode] = proposal.combination.levels() else { unreachable!() };
+///     let cost = f32::from(*mux) + (f32::from(*wait) - 5.0).abs() + f32::from(*mode);
+///     tuner.tell(&proposal.combination, cost)?;
+/// }
+/// assert_eq!(tuner.best_observed().map(|best| best.value), Some(0.0));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[macro_export]
+macro_rules! tuner {
+    ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
+        $crate::Tuner<
+            { $knobs.len() },
+            0,
+            { $crate::sizes::graded_features(&$knobs) },
+            { $t },
+            { $l },
+            { $crate::sizes::triangle($t) },
+        >
+    };
+    ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {
+        $crate::Tuner<
+            { $knobs.len() },
+            { $crate::sizes::features(&$knobs) },
+            { $d },
+            { $t },
+            { $l },
+            { $crate::sizes::triangle($t) },
+        >
+    };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! What a tuner proposes and predicts, in the user's units.
+
+use crate::space::Combination;
+
+/// What to measure next, and what the model expects.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let first = tuner.ask()?;
+/// assert_eq!((first.mean, first.std_dev, first.score), (0.0, f32::INFINITY, 0.0)); // nothing is known yet
+/// tuner.tell(&first.combination, 2.5)?;
+/// assert!(tuner.ask()?.std_dev.is_finite());
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Proposal<const K: usize> {
+    /// What to measure next.
+    pub combination: Combination<K>,
+    /// The value that the model expects, in the user's units and sign; 0 before the first observation.
+    pub mean: f32,
+    /// The standard deviation of that expectation; infinite before the first observation.
+    pub std_dev: f32,
+    /// The acquisition's score, in standardised units; the smallest won. 0 for what was not chosen by score.
+    pub score: f32,
+}
+
+/// What the model thinks of a combination.
+///
+/// ```
+/// # use trimtab::{Config, Knob, Space};
+/// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// # let mut tuner = Two::new();
+/// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let (measured, other) = (tuner.ask()?.combination, tuner.space().combination(&[3, 7])?);
+/// tuner.tell(&measured, 2.5)?;
+/// let estimates = tuner.predict(&measured).zip(tuner.predict(&other));
+/// assert!(estimates.is_some_and(|(measured, other)| measured.std_dev < other.std_dev));
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Estimate<const K: usize> {
+    /// The combination.
+    pub combination: Combination<K>,
+    /// The value that the model expects, in the user's units and sign.
+    pub mean: f32,
+    /// The standard deviation of that expectation.
+    pub std_dev: f32,
+}

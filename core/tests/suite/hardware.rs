@@ -1,0 +1,337 @@
+//! What real hardware does to a tuner: defaults, failures, noise, parallel measurements, drift, power cuts.
+
+use trimtab::internals::Random;
+use trimtab::{AskError, Combination, Config, EnqueueError, Event, Goal, Knob, Noise, Record, Space, Tuner, WhenFull};
+
+const KNOBS: [Knob; 6] =
+    [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
+type Six = trimtab::tuner!(KNOBS, observations: 24, rows: 64);
+
+fn tuner(config: Config) -> Box<Six> {
+    let mut tuner = Box::new(Six::new());
+    tuner.init(Space::new(&KNOBS).expect("sound"), config, 7).expect("it fits");
+    tuner
+}
+
+fn cost(c: &Combination<6>) -> f32 {
+    let target = [1.0, 5.0, 2.0, 0.0, 1.0, 2.0];
+    c.levels().iter().zip(target).map(|(l, t)| (f32::from(*l) - t).abs()).sum()
+}
+
+#[test]
+fn the_queue_is_asked_first_and_in_order() {
+    let mut tuner = tuner(Config::default());
+    let defaults: Vec<_> = (0..3).map(|i| tuner.space().combination(&[0, i, 0, 0, i, 0]).expect("valid")).collect();
+    for c in &defaults {
+        tuner.enqueue(c).expect("room");
+    }
+    assert_eq!(tuner.enqueue(&defaults[0]), Err(EnqueueError::Known));
+    // One of them is measured by someone else meanwhile, and is not asked.
+    tuner.tell(&defaults[1], 3.0).expect("taken");
+    assert_eq!(tuner.ask().map(|p| p.combination), Ok(defaults[0]));
+    assert_eq!(tuner.ask().map(|p| p.combination), Ok(defaults[2]));
+    assert_eq!(tuner.enqueue(&defaults[2]), Err(EnqueueError::Known), "it is being measured");
+    assert!(tuner.ask().is_ok_and(|p| !defaults.contains(&p.combination)));
+    let mut index = 1000;
+    let full = loop {
+        index += 1;
+        if let Err(error) = tuner.enqueue(&tuner.space().at(index).expect("an index").clone()) {
+            break error;
+        }
+    };
+    assert_eq!(full, EnqueueError::Full { most: trimtab::MOST_PENDING });
+}
+
+#[test]
+fn failures_are_counted_apart_never_asked_again_and_avoided() {
+    let mut tuner = tuner(Config::default());
+    // Everything with the third knob at level 3 crashes.
+    let crashes = |c: &Combination<6>| c.level(2) == 3;
+    let mut late = 0;
+    for i in 0..24 {
+        let c = tuner.ask().expect("a proposal").combination;
+        assert!(tuner.observations().all(|o| o.combination != c));
+        if crashes(&c) {
+            tuner.tell_failed(&c).expect("taken");
+            late += usize::from(i >= 12);
+        } else {
+            tuner.tell(&c, cost(&c)).expect("taken");
+        }
+    }
+    let failed = tuner.observations().filter(|o| o.is_failure() && o.value.is_nan()).count();
+    assert_eq!(tuner.failures(), failed);
+    assert!(tuner.best_observed().is_some_and(|b| !crashes(&b.combination) && !b.is_failure()));
+    // A quarter of the space crashes: of twelve, three by chance.
+    assert!(late <= 2, "{late} of the last 12 crashed");
+}
+
+#[test]
+fn when_all_failed_it_still_proposes() {
+    let mut tuner = tuner(Config::default());
+    for n in 1..=20 {
+        let p = tuner.ask().expect("a proposal");
+        assert!(p.mean.is_finite() && !p.std_dev.is_nan() && p.score.is_finite());
+        tuner.tell_failed(&p.combination).expect("taken");
+        assert_eq!((tuner.failures(), tuner.len(), tuner.best_observed()), (n, n, None));
+    }
+    assert!(tuner.best_posterior().is_none());
+}
+
+#[test]
+fn the_last_outcome_counts() {
+    let mut tuner = tuner(Config::default());
+    let c = tuner.ask().expect("a proposal").combination;
+    tuner.tell_failed(&c).expect("taken");
+    tuner.tell(&c, 2.0).expect("it works after all");
+    assert_eq!(tuner.best_observed().map(|b| (b.value, b.repeats)), Some((2.0, 1)));
+    tuner.tell_failed(&c).expect("and fails again");
+    assert_eq!((tuner.best_observed(), tuner.failures(), tuner.len()), (None, 1, 1));
+}
+
+#[test]
+fn several_can_be_measured_at_once() {
+    let mut tuner = tuner(Config::default());
+    for _ in 0..6 {
+        let c = tuner.ask().expect("a proposal").combination;
+        tuner.tell(&c, cost(&c)).expect("taken");
+    }
+    let first = tuner.ask().expect("a proposal");
+    let alone = tuner.predict(&first.combination).expect("a model");
+    let mut asked = vec![first.combination];
+    for _ in 1..8 {
+        let p = tuner.ask().expect("eight at once");
+        assert!(!asked.contains(&p.combination));
+        asked.push(p.combination);
+    }
+    assert_eq!(tuner.pending(), asked);
+    assert_eq!(tuner.ask(), Err(AskError::TooManyPending { most: 8 }));
+    assert_eq!(tuner.predict(&first.combination), Some(alone), "fantasies are gone after an ask");
+    assert!(tuner.cancel(&asked[3]) && !tuner.cancel(&asked[3]));
+    let again = tuner.ask().expect("room for one").combination;
+    for c in asked.iter().filter(|c| **c != asked[3]).chain([&again]) {
+        tuner.tell(c, cost(c)).expect("taken in any order");
+    }
+    assert!(tuner.pending().is_empty() && tuner.len() == 14);
+}
+
+/// Without fantasies a second ask would sit next to the first.
+#[test]
+fn what_is_being_measured_is_believed_to_be_known() {
+    let mut tuner = tuner(Config::default());
+    for _ in 0..8 {
+        let c = tuner.ask().expect("a proposal").combination;
+        tuner.tell(&c, cost(&c)).expect("taken");
+    }
+    let first = tuner.ask().expect("a proposal");
+    let before = tuner.ask().expect("another");
+    tuner.tell(&first.combination, first.mean).expect("just what was expected");
+    let after = tuner.predict(&before.combination).expect("a model");
+    // The fantasy was that the first one costs what was expected; now it is known, and little changes.
+    assert!((after.std_dev - before.std_dev).abs() < 0.25 * before.std_dev, "{} {}", after.std_dev, before.std_dev);
+}
+
+#[test]
+fn maximising_is_minimising_with_the_other_sign() {
+    let mut down = tuner(Config::default());
+    let mut up = tuner(Config { goal: Goal::Maximise, ..Config::default() });
+    for _ in 0..20 {
+        let (a, b) = (down.ask().expect("a proposal"), up.ask().expect("a proposal"));
+        assert_eq!((a.combination, a.std_dev, a.score), (b.combination, b.std_dev, b.score));
+        assert_eq!(a.mean, -b.mean);
+        down.tell(&a.combination, cost(&a.combination)).expect("taken");
+        up.tell(&b.combination, -cost(&b.combination)).expect("taken");
+    }
+    let (a, b) = (down.best_observed().expect("twenty"), up.best_observed().expect("twenty"));
+    assert_eq!((a.combination, a.value), (b.combination, -b.value));
+    assert!(up.observations().all(|o| o.value <= b.value));
+    let (a, b) = (down.best_posterior().expect("a model"), up.best_posterior().expect("a model"));
+    assert_eq!((a.combination, a.mean), (b.combination, -b.mean));
+}
+
+/// With noise the incumbent is measured again, only if allowed, at most so often, and new ones are asked in between.
+#[test]
+fn an_incumbent_in_doubt_is_measured_again() {
+    for remeasure in [1, 4] {
+        let config = Config { remeasure, noise: Noise::Given(1.0), ..Config::default() };
+        let mut tuner = tuner(config);
+        let mut random = Random::new(3, 0);
+        let mut repeats = 0;
+        for _ in 0..30 {
+            let c = tuner.ask().expect("a proposal").combination;
+            repeats += usize::from(tuner.observations().any(|o| o.combination == c));
+            let noise: f32 = (0..12).map(|_| random.uniform()).sum::<f32>() - 6.0;
+            if tuner.tell(&c, cost(&c) + noise).is_err() {
+                break;
+            }
+        }
+        assert_eq!(repeats > 0, remeasure > 1, "{repeats} repeats");
+        assert!(tuner.observations().all(|o| o.repeats <= remeasure) && repeats <= 15);
+    }
+}
+
+/// What was forgotten is no repeat: a tuner that follows a drift goes on measuring in doubt.
+#[test]
+fn remeasuring_goes_on_while_forgetting() {
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let mut tuner = tuner(Config { when_full, remeasure: 9, noise: Noise::Given(1.0), ..Config::default() });
+        let mut random = Random::new(3, 0);
+        let mut late = 0;
+        for i in 0..120 {
+            let c = tuner.ask().expect("a proposal").combination;
+            late += usize::from(i >= 60 && tuner.observations().any(|o| o.combination == c));
+            tuner.tell(&c, 0.1 * cost(&c) + 3.0 * random.uniform()).expect("there is always room");
+        }
+        assert!(late > 0, "{when_full:?}");
+    }
+}
+
+#[test]
+fn a_given_noise_is_respected() {
+    // Noise as large as the signal: the posterior at a measured combination must not be its value.
+    let fit = |noise| {
+        let mut tuner = tuner(Config { noise, ..Config::default() });
+        for _ in 0..20 {
+            let c = tuner.ask().expect("a proposal").combination;
+            tuner.tell(&c, cost(&c)).expect("taken");
+        }
+        tuner.hyper().noise
+    };
+    assert!(fit(Noise::Given(3.0)) > 0.1 && fit(Noise::Given(0.0)) < 2e-4);
+}
+
+#[test]
+fn a_full_store_forgets_as_told() {
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let mut tuner = tuner(Config { when_full, ..Config::default() });
+        let mut told = Vec::new();
+        for _ in 0..60 {
+            let c = tuner.ask().expect("a proposal").combination;
+            tuner.tell(&c, cost(&c)).expect("there is always room");
+            told.push(c);
+        }
+        assert_eq!(tuner.len(), 24);
+        let kept: Vec<_> = tuner.observations().map(|o| o.combination).collect();
+        match when_full {
+            WhenFull::ForgetOldest => assert_eq!(kept, told[36..]),
+            _ => {
+                let best = told.iter().map(cost).min_by(f32::total_cmp);
+                assert_eq!(tuner.best_observed().map(|b| b.value), best);
+            }
+        }
+    }
+}
+
+/// Random histories, with everything in them: the records rebuild a tuner that goes on with the same bits.
+#[test]
+fn the_log_rebuilds_the_tuner() {
+    type Small = Tuner<6, 0, 4, 12, 32, { trimtab::sizes::triangle(12) }>;
+    for seed in 0..40 {
+        let mut random = Random::new(seed, 9);
+        let when_full = [WhenFull::Refuse, WhenFull::ForgetOldest, WhenFull::ForgetWorst][random.below(3) as usize];
+        let remeasure = 1 + random.below(3) as u16;
+        let config = Config { when_full, remeasure, ..Config::default() };
+        let fresh = || {
+            let mut tuner = Box::new(Small::new());
+            tuner.init(Space::new(&KNOBS).expect("sound"), config, seed).expect("it fits");
+            tuner
+        };
+        let mut first = fresh();
+        let mut log: Vec<Record<6>> = Vec::new();
+        for _ in 0..40 {
+            let any = first.space().at(random.bits() % 1920).expect("an index");
+            let record = match random.below(6) {
+                0 => Record::new(&any, Event::Enqueued),
+                1 => Record::new(&any, Event::Told(cost(&any))),
+                2 => match first.ask() {
+                    Ok(p) => {
+                        log.push(Record::new(&p.combination, Event::Asked));
+                        continue;
+                    }
+                    Err(_) => continue,
+                },
+                outcome => match first.pending().first().copied() {
+                    Some(c) if outcome == 3 => Record::new(&c, Event::Failed),
+                    Some(c) => Record::new(&c, Event::Told(cost(&c))),
+                    None => continue,
+                },
+            };
+            // What was refused is not in the log.
+            if first.replay(&record).is_ok() {
+                log.push(record);
+            }
+        }
+        let mut second = fresh();
+        for record in &log {
+            second.replay(record).expect("taken once, taken again");
+        }
+        assert_eq!(
+            first.observations().map(|o| format!("{o:?}")).collect::<Vec<_>>(),
+            second.observations().map(|o| format!("{o:?}")).collect::<Vec<_>>()
+        );
+        assert_eq!(first.hyper(), second.hyper());
+        for _ in 0..3 {
+            assert_eq!(first.ask(), second.ask(), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn slices_give_the_same_bits_and_a_tell_ends_them() {
+    let (mut whole, mut sliced) = (tuner(Config::default()), tuner(Config::default()));
+    assert_eq!(sliced.ask_step(1), Err(AskError::NotBegun));
+    let mut random = Random::new(1, 1);
+    for i in 0..20 {
+        let proposal = whole.ask().expect("a proposal");
+        sliced.ask_begin().expect("begun");
+        if i == 10 {
+            // Given up half way and begun anew.
+            assert_eq!(sliced.ask_step(3), Ok(None));
+            sliced.ask_begin().expect("begun anew");
+        }
+        let same = loop {
+            if let Some(p) = sliced.ask_step(1 + random.below(7) as u16).expect("under way") {
+                break p;
+            }
+        };
+        assert_eq!(proposal, same);
+        for tuner in [&mut whole, &mut sliced] {
+            tuner.tell(&proposal.combination, cost(&proposal.combination)).expect("taken");
+        }
+    }
+    sliced.ask_begin().expect("begun");
+    sliced.tell_failed(&sliced.space().at(77).expect("an index").clone()).expect("taken");
+    assert_eq!(sliced.ask_step(5), Err(AskError::NotBegun));
+    assert!(sliced.ask().is_ok());
+}
+
+/// With a cache a tuner proposes the same bits, whatever happens in between.
+#[test]
+fn a_cache_changes_nothing_but_the_time() {
+    let mut cache = Box::new(<trimtab::tuner_cache!(KNOBS, observations: 24, rows: 64)>::new());
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let config = Config { when_full, ..Config::default() };
+        let (mut plain, mut quick) = (tuner(config), tuner(config));
+        let mut random = Random::new(5, 5);
+        for i in 0..60 {
+            let proposal = plain.ask().expect("a proposal");
+            assert_eq!(quick.ask_with(&mut cache), Ok(proposal), "at {i}");
+            let c = match random.below(8) {
+                // A repeat, a stranger, one that stays awaited: all of them change what a cache may know.
+                0 => plain.observations().next().map_or(proposal.combination, |o| o.combination),
+                1 => plain.space().at(random.bits() % 1920).expect("an index"),
+                2 if plain.pending().len() < 4 => continue,
+                _ => proposal.combination,
+            };
+            for tuner in [&mut plain, &mut quick] {
+                if c.level(0) == 1 && c.level(3) == 1 {
+                    tuner.tell_failed(&c).expect("taken");
+                } else {
+                    tuner.tell(&c, cost(&c)).expect("taken");
+                }
+                if c != proposal.combination {
+                    tuner.cancel(&proposal.combination);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Spaces beyond 2⁶⁴ combinations: they are tuned like any other, and what needs an index says so.
+
+use std::collections::HashSet;
+
+use trimtab::sizes::triangle;
+use trimtab::sizes::{features, graded_features};
+use trimtab::{
+    AskError, Combination, Config, Distribution, Encoding, Event, InitError, Knob, Record, Region, Space, Tuner,
+};
+
+/// Two hundred knobs of 64 levels, three quarters of them graded: 64^200 = 2^1200 combinations.
+const KNOBS: [Knob; 200] = {
+    let mut knobs = [Knob::ranked(64); 200];
+    let mut i = 0;
+    while i < 50 {
+        knobs[4 * i] = Knob::nominal(64);
+        i += 1;
+    }
+    knobs
+};
+
+const T: usize = 60;
+
+type Large = trimtab::tuner!(KNOBS, observations: T, rows: 64);
+type LargeCache = trimtab::tuner_cache!(KNOBS, observations: T, rows: 64);
+
+/// The mean distance of the graded knobs from a level each, and the share of the nominal ones at the wrong level.
+fn cost(c: &Combination<200>) -> f32 {
+    let one = |(i, level): (usize, &u8)| match i % 4 {
+        0 => f32::from(u8::from(*level >= 32)),
+        _ => (f32::from(*level) - (i % 64) as f32).abs() / 64.0,
+    };
+    c.levels().iter().enumerate().map(one).sum::<f32>() / 200.0
+}
+
+fn tuner(space: Space<200>) -> Box<Large> {
+    let mut tuner = Box::new(Large::new());
+    tuner.init(space, Config::default(), 1).expect("it fits");
+    tuner
+}
+
+#[test]
+fn two_hundred_knobs_of_64_levels_are_tuned() {
+    let space = Space::new(&KNOBS).expect("sound");
+    assert_eq!((space.cardinality(), space.is_indexed()), (u128::MAX, false));
+    let (mut first, mut second) = (tuner(space.clone()), tuner(space));
+    let mut cache = Box::new(LargeCache::new());
+    let (mut seen, mut initial) = (HashSet::new(), Vec::new());
+    for t in 0..T {
+        // With and without a cache, and from the log: the same bits.
+        let proposal = first.ask_with(&mut cache).expect("a proposal");
+        assert_eq!(second.ask(), Ok(proposal));
+        let c = proposal.combination;
+        assert!(seen.insert(c), "asked twice");
+        if t < 12 {
+            initial.push(cost(&c));
+        }
+        let record = Record::new(&c, Event::Told(cost(&c)));
+        first.replay(&record).expect("taken");
+        second.replay(&record).expect("taken");
+    }
+    let best = first.best_observed().expect("a best").value;
+    let early = initial.iter().copied().fold(f32::INFINITY, f32::min);
+    assert!(best < early, "{best} after {T}, {early} after 12");
+}
+
+#[test]
+fn what_is_infeasible_is_not_asked_there_either() {
+    let space =
+        Space::new(&KNOBS).expect("sound").with_feasible(&|c| c.level(0) < 32 && c.level(199).is_multiple_of(2));
+    let mut tuner = tuner(space);
+    for _ in 0..20 {
+        let c = tuner.ask().expect("a proposal").combination;
+        assert!(c.level(0) < 32 && c.level(199).is_multiple_of(2));
+        tuner.tell(&c, cost(&c)).expect("taken");
+    }
+}
+
+/// A space that is all but forbidden is given up after a while, not searched for ever.
+#[test]
+fn a_search_in_vain_ends() {
+    let mut tuner = tuner(Space::new(&KNOBS).expect("sound").with_feasible(&|_| false));
+    assert!(matches!(tuner.ask(), Err(AskError::NoneFound { .. })));
+}
+
+#[test]
+fn what_needs_an_index_says_so() {
+    const BITS: [Knob; 65] = [Knob::nominal(2); 65];
+    type Mapped = Tuner<65, 65, 4, 8, 16, { triangle(8) }>;
+    let mut tuner = Box::new(Mapped::new());
+    let refused = tuner.init(Space::new(&BITS).expect("sound"), Config::paper(), 1);
+    assert_eq!(refused, Err(InitError::TooLarge));
+    assert!(InitError::TooLarge.to_string().contains("PerKnob"));
+    // The random map does not: only the way back from a point does.
+    let config = Config { encoding: Encoding::PerKnob, map: Some(Distribution::Centred), ..Config::paper() };
+    tuner.init(Space::new(&BITS).expect("sound"), config, 1).expect("per knob");
+    let c = tuner.ask().expect("a first").combination;
+    tuner.tell(&c, 1.0).expect("taken");
+    assert_eq!(tuner.ask_lookup(Region::UnitBox), Err(AskError::TooLarge));
+    assert!(AskError::TooLarge.to_string().contains("use ask"));
+    assert!(tuner.pending().is_empty());
+    let c = tuner.ask_recon(Region::UnitBox, 0.02).expect("by rounding").combination;
+    tuner.tell(&c, 2.0).expect("taken");
+    assert_ne!(tuner.ask().expect("a proposal").combination, c);
+}
+
+/// 2⁶⁴ exactly is not beyond.
+#[test]
+fn the_last_space_with_an_index() {
+    const BITS: [Knob; 64] = [Knob::nominal(2); 64];
+    type Mapped = Tuner<64, 64, 4, 8, 16, { triangle(8) }>;
+    let mut tuner = Box::new(Mapped::new());
+    tuner.init(Space::new(&BITS).expect("sound"), Config::paper(), 1).expect("64 bits");
+    let c = tuner.ask_lookup(Region::UnitBox).expect("a first").combination;
+    tuner.tell(&c, 1.0).expect("taken");
+    assert!(!matches!(tuner.ask_lookup(Region::UnitBox), Err(AskError::TooLarge)));
+    // Where `Compact` is impossible its bits need no room.
+    assert_eq!((features(&BITS), features(&[Knob::ranked(256); 8]), features(&[Knob::ranked(256); 9])), (64, 64, 18));
+    assert_eq!(graded_features(&KNOBS), 300);
+}

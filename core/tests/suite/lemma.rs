@@ -1,0 +1,109 @@
+//! Lemma 1, measured: how well each distribution of R keeps squared distances at the Hamming distance.
+//!
+//! For the lemma's map the share of pairs outside (1 ± ε) is at most 2·exp(−d·(ε²/2 − ε³/3)/2), the bound in the
+//! proof of Johnson and Lindenstrauss' lemma for entries of mean 0 and variance 1/d with light tails (Achlioptas 2003).
+//! `cargo test -p trimtab --test suite lemma -- --nocapture` prints the table.
+
+use trimtab::internals::Random;
+use trimtab::internals::squared_distance;
+use trimtab::{Distribution, internals::RandomMap};
+
+const M: usize = 24;
+const MAPS: u64 = 100;
+const PAIRS: u64 = 100;
+
+/// One pair of Boolean vectors: squared distance of the embeddings, Hamming distance, difference in the number of ones.
+struct Pair {
+    embedded: f32,
+    hamming: f32,
+    ones: f32,
+}
+
+fn pairs<const D: usize>(distribution: Distribution) -> Vec<Pair> {
+    let mut all = Vec::new();
+    for seed in 0..MAPS {
+        let mut map = RandomMap::<D, M>::new();
+        map.draw(distribution, M, seed);
+        let mut random = Random::new(seed, 77);
+        for _ in 0..PAIRS {
+            let [a, b]: [[f32; M]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| random.below(2) as f32));
+            let [mut x, mut y] = [[0.0; D]; 2];
+            map.embed(&a, &mut x);
+            map.embed(&b, &mut y);
+            let ones = a.iter().sum::<f32>() - b.iter().sum::<f32>();
+            let pair = Pair { embedded: squared_distance(&x, &y), hamming: squared_distance(&a, &b), ones };
+            if pair.hamming > 0.0 {
+                all.push(pair);
+            }
+        }
+    }
+    all
+}
+
+fn share_outside(pairs: &[Pair], epsilon: f32) -> f64 {
+    let outside = pairs.iter().filter(|p| (p.embedded / p.hamming - 1.0).abs() > epsilon).count();
+    outside as f64 / pairs.len() as f64
+}
+
+fn correlation(pairs: &[Pair], f: impl Fn(&Pair) -> f32, g: impl Fn(&Pair) -> f32) -> f64 {
+    let n = pairs.len() as f64;
+    let mean = |h: &dyn Fn(&Pair) -> f64| pairs.iter().map(h).sum::<f64>() / n;
+    let (f_mean, g_mean) = (mean(&|p| f64::from(f(p))), mean(&|p| f64::from(g(p))));
+    let product = |p: &Pair| (f64::from(f(p)) - f_mean) * (f64::from(g(p)) - g_mean);
+    let f_square = mean(&|p| (f64::from(f(p)) - f_mean).powi(2));
+    let g_square = mean(&|p| (f64::from(g(p)) - g_mean).powi(2));
+    mean(&product) / (f_square * g_square).sqrt()
+}
+
+fn holds<const D: usize>(distribution: Distribution) {
+    let pairs = pairs::<D>(distribution);
+    for epsilon in [0.3f32, 0.5, 0.7] {
+        let e = f64::from(epsilon);
+        let bound = 2.0 * (-(D as f64) * (e * e / 2.0 - e * e * e / 3.0) / 2.0).exp();
+        let outside = share_outside(&pairs, epsilon);
+        println!(
+            "{distribution:?} d = {D:3}, ε = {epsilon}: {outside:.4} outside, the lemma allows {:.4}",
+            bound.min(1.0)
+        );
+        assert!(outside <= bound, "{distribution:?} d = {D} ε = {epsilon}: {outside} > {bound}");
+    }
+}
+
+#[test]
+fn centred_and_signs_keep_the_lemma() {
+    for distribution in [Distribution::Centred, Distribution::Signs] {
+        holds::<8>(distribution);
+        holds::<20>(distribution);
+        holds::<64>(distribution);
+        holds::<256>(distribution);
+    }
+}
+
+#[test]
+fn more_dimensions_distort_less() {
+    for distribution in [Distribution::Centred, Distribution::Signs] {
+        let share = |pairs: Vec<Pair>| share_outside(&pairs, 0.3);
+        let shares =
+            [share(pairs::<8>(distribution)), share(pairs::<20>(distribution)), share(pairs::<64>(distribution))];
+        assert!(shares.is_sorted_by(|a, b| a > b), "{distribution:?}: {shares:?}");
+    }
+}
+
+/// Why `Uniform01` is not the default: what it keeps is the number of ones.
+#[test]
+fn uniform01_follows_the_number_of_ones() {
+    for (distribution, ones_above, hamming_above) in
+        [(Distribution::Uniform01, 0.9, 0.0), (Distribution::Centred, -1.0, 0.5), (Distribution::Signs, -1.0, 0.5)]
+    {
+        let pairs = pairs::<20>(distribution);
+        let with_ones = correlation(&pairs, |p| p.embedded, |p| p.ones * p.ones);
+        let with_hamming = correlation(&pairs, |p| p.embedded, |p| p.hamming);
+        println!(
+            "{distribution:?} m = 24, d = 20: correlation of squared distances with the Hamming distance {with_hamming:.2}, with the squared difference in the number of ones {with_ones:.2}"
+        );
+        assert!(with_ones > ones_above && with_hamming > hamming_above);
+        assert!(distribution != Distribution::Uniform01 || with_hamming < 0.4);
+        // The authors' scaling is not the lemma's either: every distance shrinks to a fraction.
+        assert_eq!(share_outside(&pairs, 0.9) > 0.99, distribution == Distribution::Uniform01);
+    }
+}

@@ -1,0 +1,14 @@
+//! Tests of core through its public face, in one binary so that the tuner is compiled once.
+//!
+//! One part alone: `cargo test -p trimtab --test suite properties`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bad_input;
+mod hardware;
+mod large;
+mod lemma;
+mod model_based;
+mod nearest;
+mod paper;
+mod properties;
+mod reconstruction;
