@@ -127,8 +127,8 @@ impl Bocs {
         let code = Code::new(task.knobs);
         if code.bits() > MOST_BITS {
             return Err(Error::Usage(format!(
-                "BOCS takes at most {MOST_BITS} bits, but this problem needs {}: its model has one coefficient per pair \
-                 of bits; choose another --method",
+                "BOCS takes at most {MOST_BITS} bits, but this problem needs {}: its model has one coefficient per \
+                 pair of bits; choose another --method",
                 code.bits()
             )));
         }

@@ -25,7 +25,8 @@
 //! - Cuts that gain nothing are made too, since exclusive-or needs them.
 //! - Ties between cuts are broken at random.
 //!
-//! **Cost.** Growing a tree takes O(n·knobs·depth), a prediction O(trees·depth). A node takes 48 bytes.
+//! **Cost.** Growing a tree takes O(n·knobs·depth), a prediction O(trees·depth). A node takes 48
+//! bytes.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
