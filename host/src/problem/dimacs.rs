@@ -92,8 +92,8 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
                     }
                     Format::Wcnf { .. } | Format::Headless => {
                         let weight = word.parse().ok().filter(|weight: &f64| *weight >= 0.0 && weight.is_finite());
-                        let weight =
-                            weight.ok_or_else(|| fault(&format!("`{word}` is not a clause weight; write 0 or more")))?;
+                        let weight = weight
+                            .ok_or_else(|| fault(&format!("`{word}` is not a clause weight; write 0 or more")))?;
                         open.is_hard = matches!(format, Format::Wcnf { top: Some(top) } if weight >= top);
                         open.weight = Some(weight);
                         continue;

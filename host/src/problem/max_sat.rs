@@ -27,11 +27,7 @@ pub(super) const FAMILY: Family = Family {
     name: "max-sat",
     about: "weighted MAX-SAT: the weight of the unsatisfied clauses",
     parameters: &[
-        Parameter {
-            name: "file",
-            default: "",
-            about: "a CNF or WCNF file; without one, the seed draws the clauses",
-        },
+        Parameter { name: "file", default: "", about: "a CNF or WCNF file; without one, the seed draws the clauses" },
         Parameter { name: "m", default: "24", about: "number of variables to draw" },
         Parameter { name: "clauses", default: "168", about: "number of clauses to draw" },
     ],
