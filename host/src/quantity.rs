@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_load() {
+    fn invalid_loads_are_refused() {
         for text in
             ["", "abc", "j", "35+", "35-j", "35+40", "35-jj4", "35+-j4", "inf", "nan", "35+jinf", "5,5", "-", "+j"]
         {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn display_parses_back() {
         for text in ["35-j120", "12.5+j40", "50+j0", "0.001-j1000000"] {
             assert_eq!(text.parse::<Load>().unwrap().to_string(), text);
         }

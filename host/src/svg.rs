@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_parses_and_reads_back() {
+    fn pictures_parse_and_read_back() {
         let mut svg = Svg::new(10.0, 20.0, "a < b & c", "\"d\"", ".x{fill:red}\n");
         svg.text(1.0, 2.0, "x", "R > 0 & \"X\"");
         svg.circle(3.0, 4.0, 5.0, "dot");

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_promise_it_never_ask_twice() {
+    fn methods_without_repeats_never_ask_twice() {
         for name in ["trimtab", "cbo-lookup", "smac", "casmopolitan", "heat", "local-search", "random"] {
             let Choice(entry) = name.parse().unwrap();
             let trace = trace(entry, &[Knob::nominal(2); 6], 3, 64);

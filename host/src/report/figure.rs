@@ -264,7 +264,7 @@ pub(super) fn seconds(runs: &Runs) -> Figure {
     Figure {
         id: "seconds".into(),
         title: "Seconds per suggestion, all problems".into(),
-        caption: "Processor time to suggest a combination and to take in its value, over all problems. Left: the \
+        caption: "Processor time to suggest a combination and to learn from its value, over all problems. Left: the \
                   median at each evaluation. Right: the median and the range of the middle 80 %. Initial points are \
                   left out."
             .into(),

@@ -306,7 +306,7 @@ pub(super) fn seconds(runs: &Runs) -> Table {
     let mut table = Table::new(
         "seconds-table",
         "Seconds per suggestion, in numbers",
-        "Processor time to suggest a combination and to take in its value, one core per run. Original: the mean of \
+        "Processor time to suggest a combination and to learn from its value, one core per run. Original: the mean of \
          other people's implementation, measured on one core of another machine.",
         &["method", "median", "90 % below", "longest", "mean", "original, elsewhere", "suggestions"],
     );

@@ -222,7 +222,8 @@ mod tests {
         let lines = [4.0, 2.0, 1.0, 3.0].iter().zip([4.0, 2.0, 1.0, 1.0]).enumerate().map(|(i, (value, best))| {
             format!(
                 r#"{{"problem":"p","method":"m","seed":0,"mask":false,"index":{},"initial":false,
-                "combination":[0],"value":{value},"best":{best},"optimizer_seconds":0,"objective_seconds":0,"optimum":1,"test":null}}"#,
+                "combination":[0],"value":{value},"best":{best},
+                "optimizer_seconds":0,"objective_seconds":0,"optimum":1,"test":null}}"#,
                 i + 1
             )
         });

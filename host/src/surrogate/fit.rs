@@ -6,7 +6,7 @@
 //! **Choices**
 //! - A fit starts where the last one ended, or at the typical values if these are more likely now.
 //!   The latter keeps one odd set of early costs from deciding forever.
-//! - A fit takes few steps, which add up over a run.
+//! - A fit takes few steps: through the warm starts they add up over a run.
 //! - Priors are normal on the logarithms; an infinite spread means plain maximum likelihood between
 //!   bounds.
 //!

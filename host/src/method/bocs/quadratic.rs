@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_proposed_is_met_but_not_taken() {
+    fn forbidden_points_are_seen_but_not_proposed() {
         let mut best = Best::default();
         for (value, x) in [(3.0, [true, true]), (1.0, [false, false]), (2.0, [false, true])] {
             best.offer(value, &x, &|x| x[0] || x[1]);

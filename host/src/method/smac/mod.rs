@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_cost_that_is_none() {
+    fn refuses_a_cost_that_is_not_finite() {
         let mut smac = Smac::new(Domain::new(&[Knob::nominal(2); 3]), 1);
         assert!(smac.tell(&[0, 0, 0], f64::NAN).is_err());
         assert!(smac.costs.is_empty() && !smac.draws.is_told(&[0, 0, 0]));
