@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_indefinite_matrix_has_no_factor() {
+    fn only_positive_definite_matrices_have_a_factor() {
         assert!(Cholesky::new(Triangle::from_fn(2, |_, _| 1.0)).is_none());
         assert!(Cholesky::new(Triangle::from_fn(1, |_, _| f64::NAN)).is_none());
     }
