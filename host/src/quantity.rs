@@ -34,7 +34,7 @@ impl FromStr for Load {
     fn from_str(text: &str) -> Result<Self, String> {
         let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let body = squeezed.trim_end_matches("ohm").trim_end_matches(['Ω', 'Ω']);
-        let load = impedance(body).ok_or_else(|| format!("not a load; {LOADS}"))?;
+        let load = impedance(body).ok_or_else(|| format!("this is no load; {LOADS}"))?;
         // Any frequency will do, because this checks only the load.
         match Network::new(load.resistance, load.reactance, 1e6) {
             Ok(_) => Ok(load),
@@ -95,7 +95,7 @@ impl FromStr for Frequency {
             _ => (body, 1.0),
         };
         let value = number.strip_prefix('-').map_or_else(|| unsigned(number), |rest| unsigned(rest).map(|v| -v));
-        let hertz = value.ok_or_else(|| format!("not a frequency; {FREQUENCIES}"))? * factor;
+        let hertz = value.ok_or_else(|| format!("this is no frequency; {FREQUENCIES}"))? * factor;
         match Network::new(50.0, 0.0, hertz as f32) {
             Ok(_) => Ok(Self(hertz as f32)),
             Err(NetworkError::Frequency) if hertz > 0.0 && hertz < 1e3 => {

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     let done = plan.jobs.iter().filter(|job| store.has(job)).count();
     if stop.load(Ordering::Relaxed) && done < plan.jobs.len() {
         return Err(Error::Failed(format!(
-            "stopped: {done} of {} runs are in {}; repeat the command to continue",
+            "stopped: {done} of {} runs are in {}; the same command goes on from there",
             plan.jobs.len(),
             args.out.display()
         )));

@@ -244,7 +244,7 @@ impl Parameters<'_> {
     }
 
     fn fault(&self, name: &str, wanted: &str) -> Error {
-        Error::Usage(format!("`{name}={}` of {} must be {wanted}", self.text(name), self.0.name))
+        Error::Usage(format!("`{name}={}` of {} is not valid; write {wanted}", self.text(name), self.0.name))
     }
 }
 
