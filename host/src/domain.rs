@@ -1,15 +1,17 @@
-//! What a method may know of a problem: its knobs, and how combinations of them are drawn, counted and stepped between.
+//! A problem as a method sees it: its knobs, and how to draw, count and step between combinations.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | N | how many combinations there are |
-//! | index | the mixed-radix number of a combination, first knob fastest, as in the core |
-//! | m | how many bits an index takes: the smallest with 2^m ≥ N |
+//! | N | number of combinations |
+//! | index | the mixed-radix number of a combination, first knob fastest, as in core |
+//! | m | number of bits of an index: the smallest with 2^m ≥ N |
 //! | b | the bits of an index, lowest first: the paper's φ₁(c) |
 //!
-//! **Choices.** Knobs are the core's own, their number is not fixed. A step changes one knob: a nominal one to any other level, a
-//! graded one by flipping one bit of its level, which for a relay bank is one relay, and which for a long scale takes fine and coarse
-//! steps alike. For two levels both are the flip of one bit.
+//! **Choices**
+//! - Knobs are core's own; their number is not fixed.
+//! - A step changes one knob: a nominal one to any other level, a graded one by flipping one bit of
+//!   its level. For a relay bank that is one relay, and on a long scale it gives fine and coarse
+//!   steps. For two levels both are the flip of one bit.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -30,17 +32,16 @@ impl Domain {
         &self.knobs
     }
 
-    /// N; the largest number there is if it is beyond.
+    /// N, saturated.
     pub(crate) fn cardinality(&self) -> u128 {
         self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))
     }
 
-    /// m: how many bits an index takes, at least one.
+    /// m: number of bits of an index, at least one.
     pub(crate) fn bits(&self) -> usize {
         (u128::BITS - (self.cardinality() - 1).leading_zeros()).max(1) as usize
     }
 
-    /// The index of a combination.
     pub(crate) fn index(&self, levels: &[Level]) -> u128 {
         let both = self.knobs.iter().zip(levels).rev();
         both.fold(0, |index: u128, (knob, level)| {
@@ -48,7 +49,7 @@ impl Domain {
         })
     }
 
-    /// The combination of an index; none past the last.
+    /// Returns the combination of an index, or `None` past the last.
     pub(crate) fn at(&self, mut index: u128) -> Option<Vec<Level>> {
         let levels = self.knobs.iter().map(|knob| {
             let q = knob.levels() as u128;
@@ -60,12 +61,12 @@ impl Domain {
         (index == 0).then_some(levels)
     }
 
-    /// A combination drawn evenly.
+    /// A uniform random combination.
     pub(crate) fn random(&self, random: &mut Xoshiro256PlusPlus) -> Vec<Level> {
         self.knobs.iter().map(|knob| random.random_range(0..knob.levels()) as Level).collect()
     }
 
-    /// All combinations that are one step away.
+    /// All combinations one step away.
     pub(crate) fn neighbours(&self, levels: &[Level]) -> Vec<Vec<Level>> {
         let mut found = Vec::new();
         for (place, (knob, level)) in self.knobs.iter().zip(levels).enumerate() {
@@ -108,7 +109,8 @@ mod tests {
     #[test]
     fn steps_by_hand() {
         let domain = Domain::new(&[Knob::nominal(3), Knob::ranked(5), Knob::nominal(2)]);
-        // Nominal 1 of 3 goes to 0 and 2; rank 1 of 5 to 1^1 = 0, 1^2 = 3, but 1^4 = 5 is past the end; a bit flips.
+        // Nominal 1 of 3 goes to 0 and 2; graded 1 of 5 to 1^1 = 0, 1^2 = 3, but 1^4 = 5 is past
+        // the end; a bit flips.
         let steps = domain.neighbours(&[1, 1, 0]);
         assert_eq!(steps, [[0, 1, 0], [2, 1, 0], [1, 0, 0], [1, 3, 0], [1, 1, 1]]);
     }

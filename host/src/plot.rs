@@ -1,8 +1,8 @@
-//! Axes: from values to pixels, round ticks, and the frame around a plot.
+//! Axes: from values to pixels, round ticks, and the frame of a plot.
 
 use crate::svg::Svg;
 
-/// One axis: where each value is drawn.
+/// One axis, which maps values to pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     low: f64,
@@ -19,26 +19,26 @@ enum Scale {
     Log,
 }
 
-/// Ratios up to this many powers of ten get ticks at 1, 2 and 5; above, only the powers are marked.
+/// Up to this many decades have ticks at 1, 2 and 5; longer axes only at powers of ten.
 const FEW_DECADES: f64 = 3.5;
 
 impl Axis {
-    /// Counts from 0 to `most`, equally far apart, drawn at pixels `start` to `end`.
+    /// Counts from 0 to `most`, evenly spaced, drawn at pixels `start` to `end`.
     pub(crate) fn count(most: usize, (start, end): (f64, f64)) -> Self {
         Self { low: 0.0, high: most.max(1) as f64, start, end, scale: Scale::Count }
     }
 
-    /// Values from `low` to `high`, equal differences equally long.
+    /// Values from `low` to `high` on a linear scale.
     pub(crate) fn linear((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
         Self { low, high, start, end, scale: Scale::Linear }
     }
 
-    /// Values from `low` to `high`, equal ratios equally long.
+    /// Values from `low` to `high` on a logarithmic scale.
     pub(crate) fn log((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
         Self { low, high, start, end, scale: Scale::Log }
     }
 
-    /// The pixel of a value; what is outside is drawn at the edge.
+    /// The pixel of a value. Values outside are drawn at the edge.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.scale == Scale::Log {
@@ -49,16 +49,16 @@ impl Axis {
         self.start + share * (self.end - self.start)
     }
 
-    /// Round values inside the axis: 1, 2 and 5 times powers of ten, or steps of such a number.
+    /// Round values inside the axis: 1, 2 and 5 times powers of ten, or multiples of such a number.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         self.marks().into_iter().map(|(tick, _)| tick).collect()
     }
 
-    /// The ticks and how they are written.
+    /// The ticks and their labels.
     fn marks(&self) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Count => {
-                // The smallest round step that gives at most eight ticks.
+                // The smallest round step with at most eight ticks.
                 let step = rounds(0..=6).map(|(tick, _)| tick).find(|step| self.high / step <= 8.0);
                 let step = step.unwrap_or(self.high);
                 let ticks = (0..=(self.high / step) as u32).map(|count| f64::from(count) * step);
@@ -68,7 +68,7 @@ impl Axis {
                 let about = ((self.high - self.low) / 6.0).log10().floor() as i32;
                 let step = rounds(about..=about + 1).find(|(step, _)| (self.high - self.low) / step <= 6.0);
                 let (step, power) = step.unwrap_or((self.high - self.low, about));
-                // A hair of slack, so that an end that is a tick keeps it.
+                // A little slack, so that a tick at an end is kept.
                 let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
                 let decimals = (-power).max(0) as usize;
                 let write = |count: i64| signed(&format!("{:.decimals$}", count as f64 * step));
@@ -98,7 +98,7 @@ impl Axis {
 /// 1, 2 and 5 times powers of ten, each with its power.
 fn rounds(powers: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = (f64, i32)> {
     powers.flat_map(|power| {
-        // Divided by whole powers: 2/10 is the number nearest to 0.2, 2 · 0.1 need not be.
+        // Divides by whole powers: 2/10 is the number nearest to 0.2, while 2 · 0.1 need not be.
         [1.0, 2.0, 5.0].map(|digit| (if power < 0 { digit / ten_to(-power) } else { digit * ten_to(power) }, power))
     })
 }
@@ -107,7 +107,7 @@ fn ten_to(power: i32) -> f64 {
     10f64.powi(power)
 }
 
-/// A tick of a log axis: a plain number as long as that is short.
+/// The label of a tick on a log axis: a plain number while that is short.
 fn ratio(tick: f64, power: i32) -> String {
     if (-3..=4).contains(&power) {
         return tick.to_string();
@@ -118,7 +118,7 @@ fn ratio(tick: f64, power: i32) -> String {
     }
 }
 
-/// A power as it is written above the line.
+/// A power in superscript digits.
 fn superscript(power: i32) -> String {
     let above = |c: char| match c {
         '-' => '⁻',
@@ -130,7 +130,7 @@ fn superscript(power: i32) -> String {
     power.to_string().chars().map(above).collect()
 }
 
-/// A number with a true minus sign, and none before a zero.
+/// A number with a true minus sign, but none before zero.
 pub(crate) fn signed(number: &str) -> String {
     match number.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_string(),
@@ -139,7 +139,7 @@ pub(crate) fn signed(number: &str) -> String {
     }
 }
 
-/// A plot's two axes; y grows upwards.
+/// The two axes of a plot; y grows upwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) x: Axis,
@@ -152,7 +152,7 @@ impl Frame {
         (self.x.place(x), self.y.place(y))
     }
 
-    /// Grid lines, to be drawn before the data.
+    /// Grid lines; draw them before the data.
     pub(crate) fn grid(&self, svg: &mut Svg) {
         self.x_grid(svg);
         for tick in self.y.ticks() {
@@ -161,7 +161,7 @@ impl Frame {
         }
     }
 
-    /// The upright grid lines alone.
+    /// Only the vertical grid lines.
     pub(crate) fn x_grid(&self, svg: &mut Svg) {
         for tick in self.x.ticks() {
             let x = self.x.place(tick);
@@ -169,7 +169,7 @@ impl Frame {
         }
     }
 
-    /// Border, and numbers and name of the x axis.
+    /// The border, and numbers and name of the x axis.
     pub(crate) fn x_axis(&self, svg: &mut Svg, x_name: &str) {
         let (left, bottom) = (self.x.start, self.y.start);
         svg.rect(left, self.y.end, self.x.end - left, bottom - self.y.end, "border");
@@ -181,7 +181,7 @@ impl Frame {
         svg.text((left + self.x.end) / 2.0, bottom + 35.0, "name middle", x_name);
     }
 
-    /// Border, numbers and names, to be drawn after the data.
+    /// Border, numbers and names; draw them after the data.
     pub(crate) fn axes(&self, svg: &mut Svg, x_name: &str, y_name: &str) {
         let (left, bottom) = (self.x.start, self.y.start);
         self.x_axis(svg, x_name);
@@ -192,7 +192,7 @@ impl Frame {
             svg.text(left - 8.0, y + 4.0, "number end", &label);
             longest = longest.max(label.chars().count());
         }
-        // Clear of the numbers, whose digits are some seven pixels wide.
+        // Clear of the numbers, whose digits are about seven pixels wide.
         let aside = (longest as f64 * 7.0 + 16.0).max(44.0);
         svg.upright_text(left - aside, (bottom + self.y.end) / 2.0, "name middle", y_name);
     }
@@ -207,7 +207,7 @@ mod tests {
         // 10 is half way from 1 to 100 by ratio.
         let log = Axis::log((1.0, 100.0), (0.0, 200.0));
         assert_eq!([1.0, 10.0, 100.0, 0.01, 1e9].map(|v| log.place(v).round()), [0.0, 100.0, 200.0, 0.0, 200.0]);
-        // Pixels may run backwards, as they do upwards.
+        // Pixels may run backwards, as they do for y.
         let count = Axis::count(50, (300.0, 100.0));
         assert_eq!([0.0, 25.0, 50.0].map(|v| count.place(v)), [300.0, 200.0, 100.0]);
     }

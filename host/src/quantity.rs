@@ -1,7 +1,10 @@
-//! Loads and frequencies as people write them: `35-j120`, `12.5+40j`, `50`; `7.1M`, `7100k`, `7.1MHz`.
+//! Parses loads and frequencies as people write them: `35-j120`, `12.5+40j`, `50`; `7.1M`, `7100k`,
+//! `7.1MHz`.
 //!
-//! **Choices.** Numbers start with a digit or a point, so that the words `inf` and `nan` are no numbers. j and i mean the same,
-//! before or after the reactance. Prefixes are read in either case: nobody tunes an antenna to millihertz.
+//! **Choices**
+//! - Numbers start with a digit or a point, so that the words `inf` and `nan` are rejected.
+//! - j and i mean the same, before or after the reactance.
+//! - Prefixes may be in either case: nobody tunes an antenna to millihertz.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +22,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// What the network sees.
+    /// The load of a network.
     pub(crate) fn of(network: &Network) -> Self {
         Self { resistance: network.resistance(), reactance: network.reactance() }
     }
@@ -32,7 +35,7 @@ impl FromStr for Load {
         let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let body = squeezed.trim_end_matches("ohm").trim_end_matches(['Ω', 'Ω']);
         let load = impedance(body).ok_or_else(|| format!("this is no load; {LOADS}"))?;
-        // Any frequency will do: only the load is in question.
+        // Any frequency will do, because this checks only the load.
         match Network::new(load.resistance, load.reactance, 1e6) {
             Ok(_) => Ok(load),
             Err(error) => Err(format!("{error}; {LOADS}")),
@@ -49,7 +52,7 @@ impl fmt::Display for Load {
 
 /// R, R±jX or R±Xj.
 fn impedance(text: &str) -> Option<Load> {
-    // The sign between the parts: not the first character, not the sign of an exponent.
+    // The sign between the parts: neither the first character nor the sign of an exponent.
     let bytes = text.as_bytes();
     let between = (1..bytes.len()).rev().find(|&i| b"+-".contains(&bytes[i]) && !b"eE".contains(&bytes[i - 1]));
     let Some(at) = between else {
@@ -62,7 +65,7 @@ fn impedance(text: &str) -> Option<Load> {
     Some(Load { resistance: signed(real)?, reactance: if imaginary.starts_with('-') { -reactance } else { reactance } })
 }
 
-/// A number that may have a sign: a negative resistance deserves its own message.
+/// A number with an optional sign: a negative resistance deserves its own message.
 fn signed(text: &str) -> Option<f32> {
     match text.strip_prefix('-') {
         Some(rest) => unsigned(rest).map(|value| -value as f32),
@@ -105,7 +108,8 @@ impl FromStr for Frequency {
 
 impl fmt::Display for Frequency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Divided in f64 and cut to what an f32 holds, or 7.1 MHz would be 7.099999 MHz.
+        // Divided in f64 and rounded to the precision of f32; otherwise 7.1 MHz would be 7.099999
+        // MHz.
         let hertz = f64::from(self.0);
         let (value, unit) = match hertz {
             h if h >= 1e9 => (h / 1e9, "GHz"),
@@ -116,7 +120,7 @@ impl fmt::Display for Frequency {
     }
 }
 
-/// An SWR with as many digits as matter.
+/// An SWR with a sensible number of digits.
 pub(crate) fn swr_text(swr: f32) -> String {
     match swr {
         s if s < 2.0 => format!("{s:.3}"),
@@ -151,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_load() {
+    fn invalid_loads_are_refused() {
         for text in
             ["", "abc", "j", "35+", "35-j", "35+40", "35-jj4", "35+-j4", "inf", "nan", "35+jinf", "5,5", "-", "+j"]
         {
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn display_parses_back() {
         for text in ["35-j120", "12.5+j40", "50+j0", "0.001-j1000000"] {
             assert_eq!(text.parse::<Load>().unwrap().to_string(), text);
         }

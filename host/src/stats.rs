@@ -1,30 +1,34 @@
-//! What runs amount to: means with their errors, paired comparisons, ranks, evaluations to the optimum.
+//! Statistics of runs: means with their errors, paired comparisons, ranks, evaluations to the
+//! optimum.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | n | how many values, one a seed |
+//! | n | number of values, one per seed |
 //! | standard error | s/√n with s² = Σ(x − mean)²/(n − 1) |
 //! | d | paired differences: the same problem, mask and seed, two methods |
 //! | W⁺ | sum of the ranks of \|d\| over the pairs with d > 0 |
 //!
-//! **Choices.** Costs are minimised: smaller is better throughout. Two values are level if they differ by at most 1e-9 of their
-//! scale, which is the larger magnitude and at least 1: sums in another order are no win. Whether a method is worse is asked of
-//! Wilcoxon's signed-rank test (Wilcoxon 1945), one-sided, exact for any n and with ties: a t-test would let one seed with a cost of
-//! 1e5 decide. Level pairs say nothing and are left out, as in the original.
+//! **Choices**
+//! - Costs are minimised: smaller is better throughout.
+//! - Two values are level if they differ by at most 1e-9 of their scale, which is the larger
+//!   magnitude and at least 1: sums in another order are no win.
+//! - Wilcoxon's signed-rank test (Wilcoxon 1945) decides whether a method is worse: one-sided,
+//!   exact for any n and with ties. A t-test would let one seed with a cost of 1e5 decide.
+//! - Level pairs carry no information and are left out, as in the original.
 //!
 //! **Cost.** The exact distribution takes n additions for each of n(n + 1) possible sums.
 
-/// A mean and how sure it is.
+/// A mean and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
-    /// None for a single value, which says nothing about the next.
+    /// `None` for a single value, which says nothing about the next.
     pub(crate) error: Option<f64>,
     pub(crate) count: usize,
 }
 
 impl Estimate {
-    /// None without values.
+    /// Returns `None` without values.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         if count == 0 {
@@ -44,32 +48,33 @@ impl Estimate {
     }
 }
 
-/// How large a difference has to be, to be one between these values.
+/// The smallest difference between these values that counts.
 fn tolerance(a: f64, b: f64) -> f64 {
     1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Whether two costs are the same but for rounding.
+/// Whether two costs are equal up to rounding.
 pub(crate) fn is_level(a: f64, b: f64) -> bool {
     (a - b).abs() <= tolerance(a, b)
 }
 
-/// The number of the first evaluation whose best so far is the optimum, counted from 1.
+/// The first evaluation, counted from 1, whose best so far is the optimum.
 pub(crate) fn evaluations_to(optimum: f64, bests: &[f64]) -> Option<usize> {
     bests.iter().position(|best| *best <= optimum + tolerance(*best, optimum)).map(|place| place + 1)
 }
 
-/// The value below which a share of the values lies, between two of them if need be. None without values.
+/// The value below which a share of the values lies, interpolated linearly. Returns `None` without
+/// values.
 pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    // Equal ends first: the difference of two infinite values is no number.
+    // Equal ends first, because the difference of two infinities is NaN.
     Some(if low == high { low } else { low + (high - low) * place.fract() })
 }
 
-/// Two methods on the same problems and seeds: how often the first is better, level, worse.
+/// Two methods on the same problems and seeds: how often the first is better, level and worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Score {
     pub(crate) wins: usize,
@@ -78,7 +83,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// Of pairs (own cost, the other's cost).
+    /// Counts pairs of (own cost, the other's cost).
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Self {
         let mut score = Self::default();
         for (own, other) in pairs {
@@ -95,37 +100,41 @@ impl Score {
         self.wins + self.ties + self.losses
     }
 
-    /// The chance to lose a pair, a tie being half of one. None without pairs.
+    /// The share of lost pairs, where a tie counts half. Returns `None` without pairs.
     pub(crate) fn loss_share(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| (self.losses as f64 + self.ties as f64 / 2.0) / count as f64)
     }
 }
 
-/// The mean rank among rivals, 1 is best: 1 + Σ over rivals of the chance to lose to it.
+/// The mean rank among rivals, 1 is best: 1 + Σ over rivals of the share of pairs lost to it.
 ///
-/// Where every method has every run this is the usual mean of ranks, ties sharing theirs; where some runs are missing, each rival counts
-/// by the runs that both have. None if there is no pair at all.
+/// If every method has every run, this is the usual mean of ranks with shared ranks for ties. If
+/// runs are missing, each rival counts by the runs that both have. Returns `None` if there is no
+/// pair at all.
 pub(crate) fn mean_rank(against: &[Score]) -> Option<f64> {
     let shares: Vec<f64> = against.iter().filter_map(Score::loss_share).collect();
     (!shares.is_empty()).then(|| 1.0 + shares.iter().sum::<f64>())
 }
 
-/// How likely chance alone makes the first of each pair look at least this much worse: small means that it is worse.
+/// The probability that chance alone makes the first of each pair look at least this much worse;
+/// small means that it is worse.
 ///
-/// Wilcoxon's signed-rank test of pairs (own cost, the other's cost), one-sided and exact: P(W⁺ ≥ w) if every sign were a fair coin.
+/// Wilcoxon's signed-rank test of pairs (own cost, the other's cost), one-sided and exact: P(W⁺ ≥
+/// w) if every sign were a fair coin.
 pub(crate) fn chance_of_being_worse(pairs: &[(f64, f64)]) -> f64 {
     let mut differences: Vec<f64> =
         pairs.iter().filter(|(own, other)| !is_level(*own, *other)).map(|(own, other)| own - other).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the rank of each, so that the shared rank of a tie is whole: places i to j − 1 share (i + 1 + j)/2.
+    // Twice the rank of each, so that the shared rank of a tie is an integer: places i to j − 1
+    // share (i + 1 + j)/2.
     let mut doubled = Vec::with_capacity(differences.len());
     for group in differences.chunk_by(|a, b| is_level(a.abs(), b.abs())) {
         let (start, end) = (doubled.len(), doubled.len() + group.len());
         doubled.extend(std::iter::repeat_n(start + 1 + end, group.len()));
     }
     let seen: usize = doubled.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
-    // Chance of every sum of ranks, one coin after the other.
+    // The probability of every sum of ranks, one coin after the other.
     let mut chances = vec![0.0; doubled.iter().sum::<usize>() + 1];
     chances[0] = 1.0;
     let mut most = 0;
@@ -197,7 +206,8 @@ mod tests {
 
     #[test]
     fn mean_rank_is_the_mean_of_ranks() {
-        // Costs of methods A, B, C on two seeds: (1, 2, 3) and (5, 5, 4). A: ranks 1 and 2.5, B: 2 and 2.5, C: 3 and 1.
+        // Costs of methods A, B, C on two seeds: (1, 2, 3) and (5, 5, 4). A: ranks 1 and 2.5, B: 2
+        // and 2.5, C: 3 and 1.
         let runs = [[1.0, 5.0], [2.0, 5.0], [3.0, 4.0]];
         let rank = |own: usize| {
             let against = (0..3)
@@ -215,14 +225,15 @@ mod tests {
         // All five worse: one of 32 patterns of signs.
         assert_eq!(worse_by(&[1.0, 2.0, 3.0, 4.0, 5.0]), 1.0 / 32.0);
         assert_eq!(worse_by(&[-1.0, -2.0, -3.0, -4.0, -5.0]), 1.0);
-        // Only the smallest is better: W⁺ = 14 of 15; sums of at least 14 are 15 and 14, two patterns.
+        // Only the smallest is better: W⁺ = 14 of 15; sums of at least 14 are 15 and 14, two
+        // patterns.
         assert_eq!(worse_by(&[-1.0, 2.0, 3.0, 4.0, 5.0]), 2.0 / 32.0);
         // Ties |d| = 1, 1 share rank 1.5, |d| = 2 has 3. W⁺ = 4.5; patterns: 6, 4.5 twice, of 8.
         assert_eq!(worse_by(&[1.0, -1.0, 2.0]), 3.0 / 8.0);
-        // Level pairs are left out, and nothing left says nothing.
+        // Level pairs are left out; with none left the test says nothing.
         assert_eq!(worse_by(&[0.0, 1e-12, 1.0]), 0.5);
         assert_eq!(worse_by(&[]), 1.0);
-        // The table of Wilcoxon: n = 10, W⁻ ≤ 10 has one-sided p = 0.0420.
+        // Wilcoxon's table: n = 10, W⁻ ≤ 10 has one-sided p = 0.0420.
         let ten = [-1.0, -2.0, -3.0, -4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
         assert!((worse_by(&ten) - 0.041_992_187_5).abs() < 1e-12);
         // One seed of 1e5 does not decide.

@@ -1,7 +1,9 @@
 //! A small SVG writer: elements, escaped text, one style sheet.
 //!
-//! **Choices.** Pictures stand alone: no script, no font, no file beside them. Colours live in the style sheet by class, so that
-//! one picture serves light and dark screens. Coordinates keep two digits, a fiftieth of a pixel at worst.
+//! **Choices**
+//! - Pictures stand alone: no script, no font, no other file.
+//! - Colours live in the style sheet by class, so that one picture serves light and dark screens.
+//! - Coordinates keep two decimals, a fiftieth of a pixel at worst.
 
 use std::fmt::{Display, Write};
 
@@ -11,14 +13,14 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// An empty picture of a size in pixels; title and description are for readers who cannot see it.
+    /// An empty picture with a size in pixels; title and description are for screen readers.
     pub(crate) fn new(width: f64, height: f64, title: &str, description: &str, style: &str) -> Self {
         let mut svg = Self::bare(width, height, title, description);
         let _ = writeln!(svg.text, "<style>\n{style}</style>");
         svg
     }
 
-    /// An empty picture that is part of a page, which has the style sheet.
+    /// An empty picture inside a page that has the style sheet.
     pub(crate) fn bare(width: f64, height: f64, title: &str, description: &str) -> Self {
         let mut svg = Self { text: String::new() };
         let (width, height) = (number(width), number(height));
@@ -32,14 +34,14 @@ impl Svg {
         svg
     }
 
-    /// An empty picture that says nothing which is not said beside it.
+    /// An empty decorative picture, hidden from screen readers.
     pub(crate) fn ornament(width: f64, height: f64) -> Self {
         let (width, height) = (number(width), number(height));
         let size = format!("width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\"");
         Self { text: format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {size} aria-hidden=\"true\">\n") }
     }
 
-    /// Begins a group; what follows belongs to it until [`Svg::end_group`].
+    /// Begins a group, which contains everything up to [`Svg::end_group`].
     pub(crate) fn begin_group(&mut self, attributes: &[(&str, &dyn Display)], title: &str) {
         self.open("g", attributes);
         let _ = writeln!(self.text, "><title>{}</title>", escape(title));
@@ -55,13 +57,13 @@ impl Svg {
         self.text.push_str("/>\n");
     }
 
-    /// An element that shows a text when pointed at.
+    /// An element with a tooltip.
     pub(crate) fn element_with_title(&mut self, name: &str, attributes: &[(&str, &dyn Display)], title: &str) {
         self.open(name, attributes);
         let _ = writeln!(self.text, "><title>{}</title></{name}>", escape(title));
     }
 
-    /// A text at a place.
+    /// A text at a position.
     pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         self.open("text", &[("x", &number(x)), ("y", &number(y)), ("class", &class)]);
         let _ = writeln!(self.text, ">{}</text>", escape(text));
@@ -94,7 +96,7 @@ impl Svg {
         self.element("path", &[("d", &steps), ("class", &class)]);
     }
 
-    /// The finished picture.
+    /// Returns the finished picture.
     pub(crate) fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
@@ -108,14 +110,14 @@ impl Svg {
     }
 }
 
-/// A coordinate with at most two digits after the point.
+/// A coordinate with at most two decimals.
 pub(crate) fn number(x: f64) -> String {
     let rounded = (x * 100.0).round() / 100.0;
-    // The sum turns −0 into 0.
+    // Adding 0 turns −0 into 0.
     format!("{}", rounded + 0.0)
 }
 
-/// A text that is safe in an element and in an attribute, of SVG and of HTML.
+/// Escapes a text for elements and attributes of SVG and HTML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_parses_and_reads_back() {
+    fn pictures_parse_and_read_back() {
         let mut svg = Svg::new(10.0, 20.0, "a < b & c", "\"d\"", ".x{fill:red}\n");
         svg.text(1.0, 2.0, "x", "R > 0 & \"X\"");
         svg.circle(3.0, 4.0, 5.0, "dot");

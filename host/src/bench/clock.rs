@@ -1,14 +1,16 @@
-//! The seconds that a thread was on a processor.
+//! The processor time of a thread.
 //!
-//! **Choices.** A run is one thread, and a bench may have more threads than the machine has cores to spare: time on the wall would count the
-//! others too. Linux, macOS and FreeBSD know the processor time of a thread. Windows counts it in steps of about 16 ms, so there, and
-//! elsewhere, it is the time on the wall.
+//! **Choices**
+//! - A run is one thread, and a bench may have more threads than free cores: wall time would
+//!   include the others.
+//! - Linux, macOS and FreeBSD report the processor time of a thread. Windows counts it in steps of
+//!   about 16 ms, so there and elsewhere the clock shows wall time.
 //!
 //! **Cost.** A system call, less than a microsecond.
 
 use std::time::Duration;
 
-/// The processor time of this thread when it was made; it must be read by the same thread.
+/// This thread's processor time at the start. The same thread must read it.
 pub(super) struct Clock(Duration);
 
 impl Clock {
@@ -25,7 +27,8 @@ impl Clock {
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn now() -> Duration {
     use nix::time::{ClockId, clock_gettime};
-    // These systems have had this clock for a decade or two; without it times would be 0, which nobody takes for a time.
+    // These systems have had this clock for ten years or more. Without it times would be 0, which
+    // is visibly wrong.
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
@@ -45,7 +48,7 @@ mod tests {
         let clock = Clock::start();
         let wall = std::time::Instant::now();
         std::thread::sleep(Duration::from_millis(300));
-        // A thread cannot be on a processor for longer than the wall clock says; asleep it is on none.
+        // A thread's processor time cannot exceed the wall time; asleep it does not advance.
         let asleep = clock.seconds();
         assert!(asleep < 0.5 * wall.elapsed().as_secs_f64(), "{asleep}");
         // Ends only if work counts.

@@ -1,8 +1,9 @@
-//! What is to be run: problems × seeds × masks × methods, and the part of it that is ours.
+//! The plan of a bench: problems × seeds × masks × methods, and this shard's part of it.
 //!
-//! **Choices.** All methods of a seed get the same instance and the same initial points. With a mask, instance and initial points are the
-//! same still, only the names of the levels change. An instance and its optimum are made when the first of its runs starts,
-//! and shared by all.
+//! **Choices**
+//! - All methods of a seed get the same instance and the same initial points. A mask changes only
+//!   the names of the levels.
+//! - An instance and its optimum are built when the first of its runs starts, and shared by all.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::method::{Choice, Entry, METHODS, VARIANTS};
 use crate::problem::{BEYOND, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
 
-/// Keeps the random numbers of initial points apart from those of instances and masks.
+/// Separates the random numbers of initial points from those of instances and masks.
 const STREAM: u64 = 0x494e_4954;
 
 /// One run.
@@ -29,7 +30,7 @@ pub(crate) struct Job {
     pub(crate) method: &'static Entry,
     pub(crate) seed: u64,
     pub(crate) mask: bool,
-    /// Which of the plan's arenas.
+    /// Index of the plan's arena.
     arena: usize,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for Job {
     }
 }
 
-/// All that is to be run, and what it is run on.
+/// All jobs, and the instances they run on.
 pub(crate) struct Plan {
     pub(crate) settings: Settings,
     pub(crate) jobs: Vec<Job>,
@@ -55,14 +56,14 @@ enum Origin {
     File(PathBuf),
 }
 
-/// One instance, which all methods of a seed share.
+/// One instance, shared by all methods of a seed.
 struct Arena {
     origin: Origin,
     seed: u64,
     built: OnceLock<Result<Arc<Built>, String>>,
 }
 
-/// An instance that is ready to be run on.
+/// An instance with everything a run needs.
 pub(crate) struct Built {
     pub(crate) problem: Box<dyn Problem>,
     pub(crate) optimum: Option<Optimum>,
@@ -122,7 +123,6 @@ impl Plan {
         Ok(Self { settings, jobs, arenas, sources })
     }
 
-    /// The instance of a job.
     pub(crate) fn built(&self, job: &Job) -> Result<Arc<Built>, Error> {
         let arena = &self.arenas[job.arena];
         let built = arena.built.get_or_init(|| self.build(arena).map(Arc::new).map_err(|error| error.to_string()));
@@ -149,7 +149,7 @@ impl Plan {
     }
 }
 
-/// The methods of these names, in the order of tables, each once.
+/// The methods with these names, in table order, each once.
 fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
     for name in names.iter().filter(|name| !["all", "main"].contains(&name.as_str())) {
         name.parse::<Choice>().map_err(Error::Usage)?;

@@ -1,13 +1,17 @@
-//! `trimtab bench`: every method on every problem and seed, from the same starting points, each run a file.
+//! `trimtab bench`: every method on every problem and seed, from the same starting points, one file
+//! per run.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | job | one problem, method and seed, masked or not: a run |
+//! | job | one run: a problem, a method and a seed, masked or not |
 //! | shard i/n | every n-th job from the i-th on, so that n machines share the work |
 //!
-//! **Choices.** Runs are independent and use every core. A run is written when it is whole, so whatever stops the program loses at most
-//! the runs under way, and the same command goes on where it stopped. What a method refuses by its nature, such as a
-//! problem with too many bits, is skipped and named; anything else that goes wrong fails the command after all other jobs are done.
+//! **Choices**
+//! - Runs are independent and use all cores.
+//! - A run is written when it is complete. Stopping the program loses at most the runs in progress,
+//!   and the same command continues where it stopped.
+//! - Jobs that a method rejects on principle, such as a problem with too many bits, are skipped and
+//!   named. Any other error fails the command after all other jobs are done.
 
 mod clock;
 mod job;
@@ -30,10 +34,10 @@ use job::Plan;
 use progress::Progress;
 use store::Store;
 
-/// Stack of a thread: the largest tuner is built on it before it is boxed.
+/// Stack per thread: the largest tuner is built on it before it is boxed.
 const STACK: usize = 64 << 20;
 
-/// Runs what is not there yet, then prints a summary.
+/// Runs the missing jobs, then prints a summary.
 pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     let begin = Instant::now();
     let plan = Plan::new(args)?;
@@ -41,7 +45,7 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     let todo: Vec<_> = plan.jobs.iter().filter(|job| !store.has(job)).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    // A second Ctrl-C ends at once; nothing half-written can be left behind.
+    // A second Ctrl-C exits at once, which cannot leave incomplete files.
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -52,10 +56,11 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     let pool = pool.map_err(|error| Error::Failed(format!("cannot start threads: {error}; try --jobs 1")))?;
     let progress = Progress::new(plan.jobs.len(), plan.jobs.len() - todo.len(), args.quiet);
     let faults = Mutex::new(Vec::new());
-    // Processor time of the runs.
+    // The runs' processor time.
     let seconds = Mutex::new(0.0);
     pool.install(|| {
-        // One at a time from the front, so that long runs spread evenly and an early stop leaves whole problems.
+        // One at a time from the front, so that long runs spread evenly and an early stop leaves
+        // complete problems.
         todo.par_iter().with_max_len(1).for_each(|job| {
             if stop.load(Ordering::Relaxed) {
                 return;
@@ -98,7 +103,7 @@ pub(crate) fn run(args: &RaceArgs) -> Result<(), Error> {
     terminal::print(&summary::text(&store, &plan)?)?;
     let minutes = [begin.elapsed().as_secs_f64(), seconds.into_inner().unwrap_or_else(|lock| lock.into_inner())];
     let [wall, own] = minutes.map(|seconds| seconds / 60.0);
-    terminal::note(&format!("{} runs took {wall:.1} min, of processor time {own:.1} min", todo.len()));
-    terminal::note(&format!("{done} runs are in {out}; draw them: trimtab report {out}", out = args.out.display()));
+    terminal::note(&format!("{} runs took {wall:.1} min, {own:.1} min of processor time", todo.len()));
+    terminal::note(&format!("{done} runs are in {out}; next: trimtab report {out}", out = args.out.display()));
     Ok(())
 }

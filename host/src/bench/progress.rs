@@ -1,4 +1,4 @@
-//! How far a bench is: one bar with the time left on a terminal, a line now and then elsewhere.
+//! Progress of a bench: a bar with the time left on a terminal, occasional lines elsewhere.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::job::Job;
 use crate::terminal;
 
-/// How often a line is written where there is no bar.
+/// Interval between lines where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(20);
 
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// When the last line was written; none if nothing is to be shown this way.
+    /// When the last line was written; `None` if no lines are shown.
     lines: Option<Mutex<Instant>>,
 }
 
@@ -27,13 +27,13 @@ impl Progress {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("█▌░"));
         bar.enable_steady_tick(Duration::from_millis(500));
         if done > 0 && !is_quiet {
-            terminal::note(&format!("{done} of {jobs} runs are there already"));
+            terminal::note(&format!("{done} of {jobs} runs are already done"));
         }
         let lines = (!is_live && !is_quiet).then(|| Mutex::new(Instant::now()));
         Self { bar, lines }
     }
 
-    /// One more run is there.
+    /// Counts one more run.
     pub(crate) fn done(&self, job: &Job) {
         self.bar.inc(1);
         self.bar.set_message(job.to_string());

@@ -1,7 +1,9 @@
 //! One run: tell the initial points, then ask, evaluate and tell until the budget is spent.
 //!
-//! **Choices.** The method sees masked levels, the record has the problem's own. The optimizer's seconds are those of `ask` and `tell`, the
-//! objective's are apart; both are [processor time](super::clock), for a run is one thread.
+//! **Choices**
+//! - The method sees masked levels; the record holds the problem's own.
+//! - The optimizer's seconds are those of `ask` and `tell`; the objective's are counted separately.
+//!   Both are [processor time](super::clock) of the run's one thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +14,7 @@ use crate::method::Task;
 use crate::problem::Mask;
 use crate::record::Record;
 
-/// The records of a run; none if it was stopped.
+/// Returns the records of a run, or `None` if it was stopped.
 pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Vec<Record>>, Error> {
     let built = plan.built(job)?;
     let (problem, budget) = (&*built.problem, plan.settings.budget);
@@ -37,7 +39,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
         let value = problem.cost(&combination);
         let objective_seconds = clock.seconds();
         if !value.is_finite() {
-            return Err(Error::Failed(format!("{combination:?} costs {value}, which is no number to minimise")));
+            return Err(Error::Failed(format!("{combination:?} costs {value}, but costs must be finite")));
         }
         let clock = Clock::start();
         method.tell(&asked, value)?;

@@ -1,9 +1,13 @@
-//! Where runs are kept: a file a run, written whole or not at all.
+//! The runs on disk: one file per run, complete or absent.
 //!
-//! `DIR/<problem>/<method>-<seed>[-masked].jsonl`, and `DIR/bench.json` with what all runs of a directory have in common.
+//! `DIR/<problem>/<method>-<seed>[-masked].jsonl`, and `DIR/bench.json` with the settings that all
+//! runs of a directory share.
 //!
-//! **Choices.** A file is written under another name and then renamed, so that a file under its own name is a whole run. Runs of another budget
-//! would spoil every mean, so a directory keeps to the settings that it was begun with.
+//! **Choices**
+//! - A file is written under a temporary name and then renamed, so that every file under its own
+//!   name is a complete run.
+//! - A directory keeps the settings of its first run, because runs with another budget would
+//!   distort every mean.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,14 +19,14 @@ use super::job::Job;
 use crate::error::Error;
 use crate::record::{self, Record};
 
-/// What all runs of a directory have in common.
+/// The settings that all runs of a directory share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Settings {
-    /// Evaluations a run, initial ones included.
+    /// Evaluations per run, including initial ones.
     pub(crate) budget: usize,
     /// Initial evaluations, the same for all methods of a seed.
     pub(crate) init: usize,
-    /// Which table --data was, by a checksum; none for generated data.
+    /// Checksum of the --data table; `None` for generated data.
     #[serde(default)]
     pub(crate) data: Option<String>,
 }
@@ -38,12 +42,13 @@ pub(super) fn checksum(path: &Path) -> Result<String, Error> {
 
 pub(crate) struct Store {
     folder: PathBuf,
-    /// The text of `bench.json`, written with the first run: a command that fails before leaves nothing behind.
+    /// The text of `bench.json`, written with the first run, so that a command that fails earlier
+    /// leaves nothing behind.
     settings: String,
 }
 
 impl Store {
-    /// A directory for runs of these settings.
+    /// Opens a directory for runs with these settings.
     pub(crate) fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
         let text = serde_json::to_string(settings).map_err(|error| Error::Failed(error.to_string()))?;
         let store = Self { folder: folder.to_path_buf(), settings: text + "\n" };
@@ -55,14 +60,14 @@ impl Store {
                 })?;
                 if there.data != settings.data {
                     return Err(Error::Usage(format!(
-                        "{} has runs with other data; name the same --data, or choose another --out",
+                        "{} has runs with other data; pass the same --data, or choose another --out",
                         folder.display()
                     )));
                 }
                 if there != *settings {
                     let Settings { budget, init, .. } = there;
                     return Err(Error::Usage(format!(
-                        "{} has runs of --budget {budget} --init {init}; ask for the same, or choose another --out",
+                        "{} has runs of --budget {budget} --init {init}; use the same values, or choose another --out",
                         folder.display()
                     )));
                 }
@@ -73,12 +78,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether a run is there.
+    /// Whether a run is stored.
     pub(crate) fn has(&self, job: &Job) -> bool {
         self.path(job).exists()
     }
 
-    /// Keeps a run.
+    /// Stores a run.
     pub(crate) fn write(&self, job: &Job, records: &[Record]) -> Result<(), Error> {
         let mut text = String::new();
         for record in records {
@@ -95,7 +100,7 @@ impl Store {
         self.folder.join("bench.json")
     }
 
-    /// Reads a run back.
+    /// Reads a run.
     pub(crate) fn read(&self, job: &Job) -> Result<Vec<Record>, Error> {
         record::read(&self.path(job))
     }
@@ -106,9 +111,9 @@ impl Store {
         self.folder.join(job.problem.replace([':', ',', '=', '/'], "-")).join(file)
     }
 
-    /// Writes a file whole or not at all, and its folder if there is none.
+    /// Writes a file completely or not at all, and creates its folder if needed.
     fn replace(&self, path: &Path, text: &str) -> Result<(), Error> {
-        // Another thread or process may write the same file: each has a name of its own for its half.
+        // Another thread or process may write the same file, so each uses its own temporary name.
         let half = path.with_extension(format!("{}-{:?}.half", std::process::id(), std::thread::current().id()));
         path.parent()
             .map_or(Ok(()), fs::create_dir_all)

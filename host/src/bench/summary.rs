@@ -1,4 +1,4 @@
-//! What a bench found, as a short table: a line a problem and method.
+//! The result of a bench as a short table: one line per problem and method.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use crate::error::Error;
 use crate::record::Record;
 use crate::stats::{Estimate, evaluations_to};
 
-/// The table of all runs of the plan that are there.
+/// The table of the plan's stored runs.
 pub(crate) fn text(store: &Store, plan: &Plan) -> Result<String, Error> {
     let mut text = format!(
         "{:<32} {:<18} {:>5} {:>12} {:>9} {:>12} {:>10}\n",
-        "problem", "method", "runs", "best, mean", "± error", "optimum at", "ms an ask"
+        "problem", "method", "runs", "best, mean", "± error", "optimum at", "ms per ask"
     );
     let mut todo: Vec<&Job> = plan.jobs.iter().filter(|job| store.has(job)).collect();
     while let Some(first) = todo.first().copied() {
@@ -23,11 +23,11 @@ pub(crate) fn text(store: &Store, plan: &Plan) -> Result<String, Error> {
         let _ = writeln!(text, "{}", line(store, first, group)?);
     }
     text += "\noptimum at: median evaluation of the runs that found it, and how many did\n\
-             ms an ask: of processor time, to ask and to be told\n";
+             ms per ask: processor time of ask and tell\n";
     Ok(text)
 }
 
-/// What the runs of one method on one problem amount to.
+/// The table's line for one method on one problem.
 fn line(store: &Store, first: &Job, group: Vec<&Job>) -> Result<String, Error> {
     let runs = group.into_iter().map(|job| store.read(job)).collect::<Result<Vec<_>, _>>()?;
     let bests: Vec<Vec<f64>> = runs.iter().map(|run| run.iter().map(|record| record.best).collect()).collect();

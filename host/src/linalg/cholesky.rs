@@ -1,9 +1,11 @@
 //! The Cholesky factor of a symmetric positive definite matrix: L·Lᵀ = A.
 //!
-//! **Choices.** Stored by rows, so that every inner loop runs over neighbouring numbers; made column by column, because the entries of a
-//! column do not wait for each other. A pivot that is not positive, or not a number, is no factor, never a NaN.
+//! **Choices**
+//! - Stored by rows, so that every inner loop runs over contiguous numbers; computed by columns,
+//!   because the entries of a column do not depend on each other.
+//! - A pivot that is not positive, or not a number, yields `None`, never a NaN.
 //!
-//! **Cost.** n³/6 multiplications to factorise, n²/2 a substitution, n³/3 more for the inverse.
+//! **Cost.** n³/6 multiplications to factorise, n²/2 per substitution, n³/3 more for the inverse.
 
 use super::{Triangle, add_scaled, dot};
 
@@ -14,7 +16,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// The factor of a matrix; none if it is not positive definite.
+    /// Factorises a matrix. Returns `None` if it is not positive definite.
     pub(crate) fn new(mut a: Triangle) -> Option<Self> {
         for j in 0..a.len() {
             let (row, below) = a.split_after_mut(j);
@@ -84,12 +86,13 @@ impl Cholesky {
     }
 }
 
-/// Makes the last entry of a row and those below it entries of the factor; what is left of them is already.
+/// Computes the factor's last entry of a row and those below it; the entries to their left are
+/// final.
 fn factorise_column(row: &mut [f64], mut below: &mut [f64]) -> Option<()> {
     let (left, own) = row.split_at_mut(row.len() - 1);
     let j = left.len();
     let pivot = own[0] - dot(left, left);
-    // The rounding of a pivot is about that of the diagonal entry.
+    // A pivot's rounding error is about that of the diagonal entry.
     if !(pivot > 1e-15 * own[0] && pivot.is_finite()) {
         return None;
     }
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_has_no_factor() {
+    fn only_positive_definite_matrices_have_a_factor() {
         assert!(Cholesky::new(Triangle::from_fn(2, |_, _| 1.0)).is_none());
         assert!(Cholesky::new(Triangle::from_fn(1, |_, _| f64::NAN)).is_none());
     }

@@ -1,7 +1,9 @@
-//! Dense algebra in f64 for the methods that trimtab is compared with.
+//! Dense linear algebra in f64, for the methods that trimtab is compared with.
 //!
-//! **Choices.** Own short code and no crate: what surrogates need is one triangle and its factor, and sums in a fixed order give
-//! the same bits on every machine. Sums run in eight lanes, which the compiler makes vector instructions of.
+//! **Choices**
+//! - Own short code instead of a crate: surrogates need only one triangle and its factor, and sums
+//!   in a fixed order give the same bits on every machine.
+//! - Sums run in eight lanes, which the compiler turns into vector instructions.
 
 mod cholesky;
 mod triangle;
@@ -9,7 +11,7 @@ mod triangle;
 pub(crate) use cholesky::Cholesky;
 pub(crate) use triangle::Triangle;
 
-/// How many partial sums a dot product has.
+/// Partial sums per dot product.
 const LANES: usize = 8;
 
 /// Σ aᵢbᵢ over the shorter of the two.

@@ -1,4 +1,4 @@
-//! A symmetric matrix, or a lower triangular one: the lower triangle, row after row.
+//! A symmetric or lower triangular matrix: its lower triangle, row after row.
 
 /// The entries (i, j) with j ≤ i.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub(crate) struct Triangle {
     entries: Vec<f64>,
 }
 
-/// How many entries the first n rows have.
+/// Number of entries in the first n rows.
 const fn entries(n: usize) -> usize {
     n * (n + 1) / 2
 }
@@ -24,7 +24,7 @@ impl Triangle {
         Self { n, entries: all }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.n
     }
@@ -58,7 +58,6 @@ impl Triangle {
         &mut self.entries
     }
 
-    /// Adds to every entry of the diagonal.
     pub(crate) fn add_to_diagonal(&mut self, value: f64) {
         (0..self.n).for_each(|i| self.entries[entries(i + 1) - 1] += value);
     }

@@ -1,15 +1,19 @@
-//! Simulated annealing: a walk of single steps that goes uphill ever more rarely (Kirkpatrick, Gelatt and Vecchi 1983).
+//! Simulated annealing: a walk of single steps that goes uphill ever more rarely (Kirkpatrick,
+//! Gelatt and Vecchi 1983).
 //!
-//! A step from cost f to f′ is taken with probability min(1, exp((f − f′)/T)).
+//! The walk accepts a step from cost f to f′ with probability min(1, exp((f − f′)/T)).
 //!
-//! **Choices.** The temperature is a share of the typical difference that a step makes, so it needs no unit, and falls geometrically over the
-//! budget. Typical is the median of the differences seen so far: one huge cost does not heat everything. A step to a combination
-//! that was measured before costs nothing: its cost is remembered and the walk goes on. Where the walk finds nothing new any more, it restarts at random.
+//! **Choices**
+//! - The temperature is a multiple of the typical cost difference of a step, so it needs no unit.
+//!   It falls geometrically over the budget.
+//! - Typical means the median so far, so that a single huge cost does not heat the walk.
+//! - A step to a measured combination is free: the walk uses the known cost and goes on.
+//! - When the walk finds nothing new, it restarts at random.
 //!
 //! | setting | value |
 //! |---|---|
-//! | first combination | the best that was told before the first ask, else random |
-//! | step | one knob, see [`Domain::neighbours`], drawn evenly |
+//! | first combination | the best observation before the first ask, else random |
+//! | step | one knob, see [`Domain::neighbours`], drawn uniformly |
 //! | T, in typical differences | from 0.3 down to 0.02 at the end of the budget |
 //! | steps among known combinations before a restart | 1000 |
 
@@ -27,7 +31,7 @@ use crate::error::Error;
 
 pub(crate) const ANNEALING: Entry = Entry {
     name: "annealing",
-    about: "simulated annealing by single steps, restarts at random, none twice",
+    about: "simulated annealing by single steps, random restarts, no repeats",
     source: "Kirkpatrick, Gelatt and Vecchi, Science 1983",
     start: |task| Ok(Box::new(Annealing::new(task))),
 };
@@ -44,11 +48,11 @@ struct Annealing {
     restarts: Random,
     budget: usize,
     told: HashMap<Vec<Level>, f64>,
-    /// Where the walk stands, and the cost there; none before a restart was measured.
+    /// Position of the walk and its cost; `None` until a restart is measured.
     here: Option<(Vec<Level>, f64)>,
-    /// The step that was asked.
+    /// The step that was asked for.
     asked: Option<Vec<Level>>,
-    /// How much costs changed by steps that were asked, sorted.
+    /// Absolute cost differences of the steps that were asked for, sorted.
     differences: Vec<f64>,
 }
 
@@ -67,7 +71,7 @@ impl Annealing {
         typical * HOT * libm::pow(COLD / HOT, progress)
     }
 
-    /// Whether the walk takes a step to a cost.
+    /// Draws whether the walk accepts a step from one cost to another.
     fn takes(&mut self, from: f64, to: f64) -> bool {
         to <= from || self.random.random::<f64>() < libm::exp((from - to) / self.temperature())
     }
@@ -105,7 +109,7 @@ impl Method for Annealing {
                 }
                 self.takes(here, cost)
             }
-            // Told unasked: a start if it is better.
+            // Not asked for: move there if it is better.
             Some(here) => cost < here,
         };
         if takes {

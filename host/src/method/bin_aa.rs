@@ -1,19 +1,23 @@
-//! Bin-AA: a Gaussian process with the kernel of Aitchison and Aitken over the knobs, GP-UCB (Kim, Choi and Cho 2022, section 7.1).
+//! Bin-AA: a Gaussian process with the kernel of Aitchison and Aitken over the knobs, GP-UCB (Kim,
+//! Choi and Cho 2022, section 7.1).
 //!
-//! **Choices.** The paper says no more than that. *Knobs*: the kernel takes nominal levels as they are; a graded knob is the bits of its level, as in
-//! a step of [`Domain::neighbours`], because "equal or not" means little on a scale of a hundred values. *Search*: descents of the acquisition by
-//! single steps, over combinations that were not measured; the smallest score of all that were looked at is asked.
+//! **Choices**, since the paper says no more than that
+//! - Knobs: the kernel takes nominal levels as they are. A graded knob becomes the bits of its
+//!   level, as in a step of [`Domain::neighbours`], because "equal or not" means little on a scale
+//!   of a hundred values.
+//! - Search: single-step descents of the acquisition over unmeasured combinations. The best
+//!   combination that any descent reaches is asked for.
 //!
 //! | setting | value |
 //! |---|---|
 //! | costs | winsorised and standardised, as for trimtab |
-//! | mean, signal variance | in closed form, with the core's weak prior |
+//! | mean, signal variance | in closed form, with core's weak prior |
 //! | a, one for all knobs | by marginal likelihood from e⁻³ to e³ times 2/(number of variables) |
-//! | noise | by marginal likelihood from 1e-6 of the signal, with the core's weak prior |
-//! | a fit | at every ask, at most 8 evaluations, warm start |
-//! | acquisition | μ − 2σ: the paper's software has 2·ln(t + 1) for 2, with which it was worse in trials on masked problems |
+//! | noise | by marginal likelihood from 1e-6 of the signal, with core's weak prior |
+//! | fit | at every ask, at most 8 evaluations, warm start |
+//! | acquisition | μ − 2σ; the paper's software uses 2·ln(t + 1) instead of 2, which was worse in trials on masked problems |
 //! | descents | from the 2 best combinations and 3 random ones |
-//! | first combination | random, if none was told |
+//! | first combination | random, if there are no observations |
 
 use std::collections::HashMap;
 
@@ -35,12 +39,12 @@ pub(crate) const BIN_AA: Entry = Entry {
     start: |task| Ok(Box::new(BinAa::new(task))),
 };
 
-/// Descents from the best combinations, and from random ones.
+/// Number of descents from the best combinations, and from random ones.
 const FROM_BEST: usize = 2;
 const FROM_RANDOM: usize = 3;
 /// The weight of the standard deviation.
 const BETA: f64 = 2.0;
-/// Evaluations of the likelihood a fit.
+/// Evaluations of the likelihood per fit.
 const EVALUATIONS: usize = 8;
 
 struct BinAa {
@@ -48,7 +52,7 @@ struct BinAa {
     random: Xoshiro256PlusPlus,
     fresh: Random,
     told: Vec<Vec<Level>>,
-    /// The variables of what was told.
+    /// The observations as variables, see [`variables`].
     places: Vec<Vec<Level>>,
     costs: Vec<f64>,
     /// The hyper-parameters of the last fit.
@@ -63,7 +67,7 @@ impl BinAa {
         Self { domain, random, fresh, told: Vec::new(), places: Vec::new(), costs: Vec::new(), theta: None }
     }
 
-    /// The unmeasured combination of the smallest score that descents find.
+    /// The unmeasured combination with the smallest score that the descents find.
     fn search(&mut self, kernel: &AitchisonAitken<'_>, fitted: &Fitted) -> Option<Vec<Level>> {
         let rule = Rule::Ucb { beta: BETA };
         let (prices, mut k) = (kernel.prices(&fitted.theta), Vec::new());
@@ -83,12 +87,12 @@ impl BinAa {
         starts.extend(order.iter().take(FROM_BEST).map(|i| self.told[*i].clone()));
         let mut best: Option<(f64, Vec<Level>)> = None;
         for start in starts {
-            // What was measured is a place to start from, not one to end at.
+            // A descent may start at a measured combination but must not end there.
             let own = if self.fresh.is_told(&start) { f64::INFINITY } else { score(&start) };
             let mut at = (own, start);
             loop {
                 let mut steps = self.domain.neighbours(&at.1);
-                // Of equal scores, of which there are many, the first is taken.
+                // The first of equal scores wins, and there are many, so their order is random.
                 steps.shuffle(&mut self.random);
                 let open = steps.into_iter().filter(|step| !self.fresh.is_told(step));
                 let next = open.map(|step| (score(&step), step)).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -103,7 +107,7 @@ impl BinAa {
     }
 }
 
-/// A combination as variables without order: the level of a nominal knob, the bits of a graded one.
+/// A combination as unordered variables: the level of a nominal knob, the bits of a graded one.
 fn variables(knobs: &[Knob], levels: &[Level]) -> Vec<Level> {
     let mut variables = Vec::with_capacity(levels.len());
     for (knob, level) in knobs.iter().zip(levels) {
@@ -120,7 +124,7 @@ fn variables(knobs: &[Knob], levels: &[Level]) -> Vec<Level> {
 impl Method for BinAa {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         let Some(count) = self.places.first().map(Vec::len) else { return Ok(self.fresh.fresh()) };
-        // Two random combinations of bits differ in half of them: then the correlation is 1/e.
+        // Two random combinations differ in half of their bits; their correlation is then 1/e.
         let typical = libm::log(2.0 / count.max(1) as f64);
         let range = Range { low: typical - 3.0, high: typical + 3.0, typical, spread: f64::INFINITY };
         let places = std::mem::take(&mut self.places);
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn graded_knobs_are_bits() {
-        // Rank 5 of 6 is 101, lowest first.
+        // Level 5 of 6 is 101, lowest bit first.
         assert_eq!(variables(&[Knob::nominal(7), Knob::ranked(6), Knob::nominal(2)], &[4, 5, 1]), [4, 1, 0, 1, 1]);
     }
 

@@ -1,14 +1,17 @@
-//! Bin-Round: a Gaussian process on [0, 1]^m, expected improvement, rounded at 0.5 (Kim, Choi and Cho 2022, section 7.1).
+//! Bin-Round: a Gaussian process on [0, 1]^m, expected improvement, rounded at 0.5 (Kim, Choi and
+//! Cho 2022, section 7.1).
 //!
 //! bⱼ = 1 if xⱼ ≥ 0.5, and c is the combination whose index has these m bits.
 //!
-//! **Choices.** An observation lies at its corner b and not at the x that was rounded to it: there the cost is known, and the process is then
-//! one over corners. A number past the last combination wraps around, and its observation lies at its own bits.
+//! **Choices**
+//! - An observation lies at its corner b, where the cost is known, and not at the x that was
+//!   rounded to it. The process is then one over corners.
+//! - An index past the last combination wraps around; its observation lies at its own bits.
 //!
 //! | setting | value |
 //! |---|---|
 //! | threshold | 0.5 |
-//! | length-scale | from e⁻³ to e³ times √(m/2), the distance of two random corners |
+//! | length-scale | from e⁻³ to e³ times √(m/2), the distance between two random corners |
 //! | acquisition | −ln of the expected improvement below the smallest cost |
 //! | the rest | see [`relaxed`](super::relaxed) |
 
@@ -62,7 +65,7 @@ impl Relaxation for BinRound {
         bits_of(self.domain.index(levels), self.m)
     }
 
-    /// One bit flipped, the least certain first.
+    /// Flips one bit each, the least certain first.
     fn others(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let mut order: Vec<usize> = (0..self.m).collect();
         order.sort_by(|a, b| (x[*a] - THRESHOLD).abs().total_cmp(&(x[*b] - THRESHOLD).abs()));

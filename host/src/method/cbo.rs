@@ -1,13 +1,14 @@
-//! The paper's methods: the core crate under `Config::paper()`, asked the paper's ways.
+//! The paper's methods: the core crate with `Config::paper()` and the paper's own asks.
 //!
-//! Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions to Convex Polytopes*, UAI 2022.
+//! Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions to Convex
+//! Polytopes*, UAI 2022.
 //!
 //! | setting | CBO-Lookup | CBO-Recon |
 //! |---|---|---|
 //! | d | 20; 10 in the authors' thumbs-up, which is `cbo-lookup-d10` | 20 |
 //! | where the acquisition is searched | [0, 1]^d; the bounding box of all embeddings in `cbo-lookup-hull` | [0, 1]^d |
-//! | back to a combination | the nearest that was not measured, exactly | R⁺x rounded at 0.02; a random one if that was measured |
-//! | if the nearest is not found in 2²⁰ nodes, which was seen at 59 bits in one run of twenty | as CBO-Recon | |
+//! | back to a combination | the nearest unmeasured one, exactly | R⁺x rounded at 0.02; a random one if that was measured |
+//! | if 2²⁰ nodes do not find the nearest, which happened at 59 bits in one run of twenty | as CBO-Recon | |
 //! | the rest | `Config::paper()` | `Config::paper()` |
 
 use trimtab::THRESHOLD;

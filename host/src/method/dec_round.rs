@@ -1,15 +1,18 @@
-//! Dec-Round: a Gaussian process on the number that the bits spell, expected improvement, rounded to a whole number (Kim, Choi and Cho
-//! 2022, section 7.1).
+//! Dec-Round: a Gaussian process on the number that the bits spell, expected improvement, rounded
+//! to a whole number (Kim, Choi and Cho 2022, section 7.1).
 //!
-//! x ∈ [0, 1] stands for the number x·(2^m − 1), and that for the combination of this index.
+//! x ∈ [0, 1] stands for the number x·(2^m − 1), which is the index of the combination.
 //!
-//! **Choices.** Which bit counts most is the paper's to say and it does not: here the last, as in the index of the core. An observation lies at
-//! its whole number. A number past the last combination wraps around. f32 cannot tell two numbers of 24 bits or more apart, so
-//! what was found is searched again in ever smaller boxes around it, each a descent of its own.
+//! **Choices**
+//! - The paper does not say which bit is the most significant. Here it is the last, as in core's
+//!   index.
+//! - An observation lies at its whole number. A number past the last combination wraps around.
+//! - f32 cannot tell numbers of 24 bits or more apart, so further descents refine the minimum in
+//!   ever smaller boxes around it.
 //!
 //! | setting | value |
 //! |---|---|
-//! | length-scale | from 1e-4 to 10 of the range, 0.2 at first |
+//! | length-scale | from 1e-4 to 10 of the range, initially 0.2 |
 //! | acquisition | −ln of the expected improvement below the smallest cost |
 //! | the rest | see [`relaxed`](super::relaxed) |
 
@@ -32,12 +35,12 @@ pub(crate) const DEC_ROUND: Entry = Entry {
     },
 };
 
-/// How many times smaller a box around what was found is, and how many of these are searched.
+/// Factor by which each refinement shrinks the box, and number of refinements.
 const CLOSER: f64 = 4096.0;
 const TIMES: i32 = 2;
-/// Evaluations of each.
+/// Evaluations per refinement.
 const EVALUATIONS: usize = 10;
-/// How many whole numbers to both sides are looked at for one that was not measured.
+/// How many whole numbers on each side are tried to find an unmeasured one.
 const MOST_OTHERS: u64 = 1000;
 
 struct DecRound {
@@ -48,7 +51,7 @@ struct DecRound {
 
 impl DecRound {
     fn number(&self, x: &[f64]) -> u64 {
-        // Saturates.
+        // The conversion saturates.
         ((x[0] * self.most as f64).round() as u64).min(self.most)
     }
 
@@ -82,7 +85,7 @@ impl Relaxation for DecRound {
         self.point(self.domain.index(levels) as u64)
     }
 
-    /// The whole numbers next to it.
+    /// The neighbouring whole numbers.
     fn others(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let number = self.number(x);
         let both = (1..=MOST_OTHERS).flat_map(|far| [number.checked_sub(far), number.checked_add(far)]);
@@ -93,7 +96,7 @@ impl Relaxation for DecRound {
         for time in 1..=TIMES {
             let (middle, half) = (found.x[0], CLOSER.powi(-time));
             let (low, high) = ((middle - half).max(0.0), (middle + half).min(1.0));
-            // In offsets from the middle, which are small numbers with digits of their own.
+            // Offsets from the middle are small numbers, so f32 resolves them.
             let closer = descend(&[(low - middle, high - middle)], &[0.0], EVALUATIONS, &mut |offset, slope| {
                 score(&[(middle + offset[0]).clamp(0.0, 1.0)], slope)
             });
@@ -135,7 +138,8 @@ mod tests {
         assert!((found.x[0] - wanted).abs() < 1e-12, "{found:?}");
     }
 
-    /// How far the number is from a third of the way, squared: smooth in the number, as this method hopes.
+    /// Squared distance of the number from a third of the way: smooth in the number, as this method
+    /// assumes.
     fn valley(levels: &[Level]) -> f64 {
         let number = levels.iter().rev().fold(0, |number: u32, level| number << 1 | u32::from(*level));
         let offset = f64::from(number) - f64::from((1 << levels.len()) / 3);

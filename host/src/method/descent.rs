@@ -1,14 +1,15 @@
-//! Local search: take the first step that is better, start again at random when there is none.
+//! Local search: take the first step that improves; restart at random when none does.
 //!
-//! **Choices.** A step changes one knob, see [`Domain::neighbours`]. The steps from a combination are tried in random order. A step
-//! to a combination that was measured before costs nothing: its cost is remembered.
+//! **Choices**
+//! - A step changes one knob, see [`Domain::neighbours`]. Steps are tried in random order.
+//! - A step to a measured combination is free: the search uses the known cost.
 //!
 //! | setting | value |
 //! |---|---|
-//! | first combination | the best that was told before the first ask, else random |
+//! | first combination | the best observation before the first ask, else random |
 //! | step | one knob |
-//! | accepted | the first that is better |
-//! | restart | at random, when no step is better |
+//! | accepted | the first improvement |
+//! | restart | at random, when no step improves |
 
 use std::collections::HashMap;
 
@@ -24,8 +25,8 @@ use crate::error::Error;
 
 pub(crate) const DESCENT: Entry = Entry {
     name: "local-search",
-    about: "1-step descent, first improvement, restarts at random, none twice",
-    source: "folklore; a fierce baseline",
+    about: "1-step descent, first improvement, random restarts, no repeats",
+    source: "folklore; a strong baseline",
     start: |task| Ok(Box::new(Descent::new(Domain::new(task.knobs), task.seed))),
 };
 
@@ -34,7 +35,7 @@ struct Descent {
     random: Xoshiro256PlusPlus,
     restarts: Random,
     told: HashMap<Vec<Level>, f64>,
-    /// Where the search stands; none before a restart was measured.
+    /// Position of the search; `None` until a restart is measured.
     here: Option<Vec<Level>>,
     /// Steps from here that are still to be tried, last first.
     steps: Vec<Vec<Level>>,
@@ -74,7 +75,8 @@ impl Method for Descent {
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         self.told.insert(levels.to_vec(), cost);
         self.restarts.tell(levels, cost)?;
-        // A step that was asked is judged by the next ask, which finds it measured. What was told unasked is a start if it is better.
+        // The next ask judges a step that was asked for. Another observation becomes the position
+        // if it is better.
         let is_step = self.steps.last().is_some_and(|step| step == levels);
         let here = self.here.as_ref().and_then(|here| self.told.get(here));
         if here.is_none_or(|here| !is_step && cost < *here) {
@@ -91,7 +93,8 @@ mod tests {
 
     #[test]
     fn reaches_the_minimum_of_a_separable_cost_and_then_restarts() {
-        // The number of bits that differ from a target falls with every right step, so the way down has no trap.
+        // The number of bits that differ from the target falls with every right step, so there are
+        // no local minima.
         let domain = Domain::new(&[Knob::ranked(128), Knob::ranked(128)]);
         let target = [0b1010101, 0b0110011];
         let cost = |c: &[Level]| f64::from((c[0] ^ target[0]).count_ones() + (c[1] ^ target[1]).count_ones());

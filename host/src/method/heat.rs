@@ -1,14 +1,17 @@
-//! Bayesian optimisation with the heat kernel of the Hamming graph, one scale for all knobs. Our re-implementation.
+//! Bayesian optimisation with the heat kernel of the Hamming graph, one scale for all knobs. Our
+//! re-implementation.
 //!
-//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ), Fᵢ = (1 − e)/(1 + (n − 1)·e) where the levels differ and 1 where they do not, e = exp(−nβ)
+//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ), Fᵢ = (1 − e)/(1 + (n − 1)·e) where the levels differ and 1 where
+//! they do not, e = exp(−nβ)
 //!
-//! Doumont, Picheny, Borovitskiy and Moss, *Omnipresent Yet Overlooked: Heat Kernels in Combinatorial Bayesian Optimization*, NeurIPS 2025:
-//! most kernels for combinations are heat kernels in disguise, and a plain loop around one does as well as the elaborate methods.
+//! Doumont, Picheny, Borovitskiy and Moss, *Omnipresent Yet Overlooked: Heat Kernels in
+//! Combinatorial Bayesian Optimization*, NeurIPS 2025: most kernels for combinations are heat
+//! kernels in disguise, and a plain loop around one does as well as the elaborate methods.
 //!
 //! | setting | value |
 //! |---|---|
 //! | kernel | isotropic heat kernel; paths for graded knobs, evened out (see [`Diffusion::evened`]), which the paper leaves open |
-//! | β, noise | by marginal likelihood, at most 12 evaluations an ask from the last ones; ln β ~ N(0.3, 0.7²) |
+//! | β, noise | by marginal likelihood, at most 12 evaluations per ask, starting from the last fit; ln β ~ N(0.3, 0.7²) |
 //! | mean, s² | in closed form |
 //! | acquisition | expected improvement, in logarithms |
 //! | search | ascents from the best 10 of 500 random combinations and the incumbent's neighbours, and from the incumbent |
@@ -32,13 +35,13 @@ pub(crate) const HEAT: Entry = Entry {
     start: |task| Ok(Box::new(Heat::new(task))),
 };
 
-/// What is believed of ln β: two levels are alike by tanh β, from 0.05 to 0.9999.
+/// The prior of ln β: two levels have the correlation tanh β, from 0.05 to 0.9999.
 const SCALE: Range = Range { low: -3.0, high: 1.6, typical: 0.3, spread: 0.7 };
-/// Evaluations of the likelihood an ask.
+/// Evaluations of the likelihood per ask.
 const FIT: usize = 12;
-/// Random combinations that are screened for starts.
+/// Random combinations screened as starts.
 const RANDOM: usize = 500;
-/// Ascents besides that from the incumbent.
+/// Ascents in addition to the one from the incumbent.
 const ASCENTS: usize = 10;
 
 struct Heat {
@@ -90,14 +93,14 @@ impl Method for Heat {
     }
 }
 
-/// The factors of all knobs under one scale.
+/// The factors of all knobs at scale β.
 fn tables(graphs: &[Diffusion], beta: f64) -> Tables {
     let mut tables = Tables::zeros(graphs.iter().map(Diffusion::levels));
     tables.0.iter_mut().zip(graphs).for_each(|(table, graph)| graph.write(beta, table));
     tables
 }
 
-/// The kernel over some observations; θ = ln β.
+/// The kernel over the observations; θ = ln β.
 struct Isotropic<'a> {
     graphs: &'a [Diffusion],
     columns: &'a [Vec<Level>],
@@ -112,7 +115,7 @@ impl Kernel for Isotropic<'_> {
         tables(self.graphs, libm::exp(theta[0])).gram(self.columns)
     }
 
-    /// By a central difference: no formula for every graph.
+    /// By a central difference, because not every graph has a formula.
     fn add_gradient(&self, theta: &[f64], slopes: &Triangle, gradient: &mut [f64]) {
         const STEP: f64 = 1e-5;
         let [above, below] = [STEP, -STEP].map(|step| {

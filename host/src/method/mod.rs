@@ -1,8 +1,9 @@
-//! Ways to search, all with the tuner's own ask and tell, so that one loop runs any of them. One file a method, each with its
-//! source and its settings in a table.
+//! Search methods behind the tuner's ask and tell, so that one loop runs them all. One file per
+//! method, with its source and a table of its settings.
 //!
-//! **Choices.** A method is told every cost, also of initial points that it did not ask for. It may know the knobs, a seed of its
-//! own and the budget; never the problem.
+//! **Choices**
+//! - A method is told every cost, including those of initial points that it did not ask for.
+//! - It knows the knobs, its own seed and the budget, but never the problem.
 
 mod annealing;
 mod bin_aa;
@@ -29,34 +30,34 @@ use ::trimtab::{Knob, Level};
 
 use crate::error::Error;
 
-/// Proposes combinations and is told their costs.
+/// Proposes combinations and learns from their costs.
 pub(crate) trait Method {
-    /// What to measure next; none if there is nothing left.
+    /// Returns the next combination to measure, or `None` when the space is exhausted.
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error>;
-    /// What it measured. Also for combinations that were not asked for.
+    /// Reports a cost, also for a combination that the method did not ask for.
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error>;
 }
 
-/// What a method is made from.
+/// The inputs of a method's constructor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) knobs: &'a [Knob],
     pub(crate) seed: u64,
-    /// How many costs it will be told at most.
+    /// Upper bound on the number of costs it will be told.
     pub(crate) budget: usize,
 }
 
-/// A method by name.
+/// One method of the registry.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// One line for `trimtab list`.
     pub(crate) about: &'static str,
-    /// Who published it, or whose code it follows.
+    /// The publication, or the code that it follows.
     pub(crate) source: &'static str,
     pub(crate) start: fn(&Task<'_>) -> Result<Box<dyn Method>, Error>,
 }
 
-/// All methods, in the order of tables.
+/// All methods, in the order in which tables list them.
 pub(crate) const METHODS: &[Entry] = &[
     trimtab::TRIMTAB,
     cbo::LOOKUP,
@@ -80,11 +81,12 @@ pub(crate) const METHODS: &[Entry] = &[
     random::RANDOM,
 ];
 
-/// What `--method main` leaves out: variants that take as long again and say little more.
+/// Variants that `--method main` leaves out: they double the running time and add little.
 pub(crate) const VARIANTS: &[&str] = &["bocs-sa-no-repeat", "bocs-sdp-no-repeat"];
 
-/// Mean seconds a suggestion of other people's implementations on problems of 10 to 25 bits, up to 100 evaluations, on one core of another
-/// desktop: the paper authors' code with bayeso, the BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
+/// Mean seconds per suggestion of other people's implementations on problems of 10 to 25 bits, up
+/// to 100 evaluations, on one core of another desktop: the paper authors' code with bayeso, the
+/// BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
 pub(crate) const ORIGINALS: &[(&str, f64)] = &[
     ("cbo-lookup", 10.1),
     ("cbo-lookup-d10", 2.1),
@@ -95,7 +97,7 @@ pub(crate) const ORIGINALS: &[(&str, f64)] = &[
     ("casmopolitan", 2.1),
 ];
 
-/// The method of a name.
+/// A method parsed from its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice(pub(crate) &'static Entry);
 
@@ -105,7 +107,7 @@ impl FromStr for Choice {
     fn from_str(name: &str) -> Result<Self, String> {
         METHODS.iter().find(|entry| entry.name == name).map(Self).ok_or_else(|| {
             let names: Vec<_> = METHODS.iter().map(|entry| entry.name).collect();
-            format!("there is no method `{name}`; there are {}, and `main` and `all`", names.join(", "))
+            format!("there is no method `{name}`; choose one of {}, or `main` or `all`", names.join(", "))
         })
     }
 }
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A cost with a minimum inside, different for all combinations.
+    /// A convex cost with its minimum at level 0 of every knob, and another weight for each knob.
     fn cost(levels: &[Level]) -> f64 {
         levels.iter().enumerate().map(|(i, l)| (f64::from(*l) - 0.3) * (f64::from(*l) - 0.3) * (1.0 + i as f64)).sum()
     }
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_promise_it_never_ask_twice() {
+    fn methods_without_repeats_never_ask_twice() {
         for name in ["trimtab", "cbo-lookup", "smac", "casmopolitan", "heat", "local-search", "random"] {
             let Choice(entry) = name.parse().unwrap();
             let trace = trace(entry, &[Knob::nominal(2); 6], 3, 64);

@@ -1,4 +1,4 @@
-//! Random search: combinations drawn evenly, none twice (Bergstra and Bengio 2012).
+//! Random search: uniform draws without repeats (Bergstra and Bengio 2012).
 
 use std::collections::HashSet;
 
@@ -12,15 +12,15 @@ use crate::error::Error;
 
 pub(crate) const RANDOM: Entry = Entry {
     name: "random",
-    about: "combinations drawn evenly, none twice",
+    about: "uniform draws without repeats",
     source: "Bergstra and Bengio, JMLR 2012",
     start: |task| Ok(Box::new(Random::new(Domain::new(task.knobs), task.seed))),
 };
 
-/// Draws in vain before the rest is tried in order.
+/// Failed draws before the remaining combinations are tried in order.
 const MOST_DRAWS: usize = 10_000;
 
-/// Draws combinations that were not told yet. Also what other methods do when they have no better idea.
+/// Draws combinations that have no cost yet. Other methods use it as their fallback.
 pub(crate) struct Random {
     domain: Domain,
     random: Xoshiro256PlusPlus,
@@ -32,7 +32,7 @@ impl Random {
         Self { domain, random: Xoshiro256PlusPlus::seed_from_u64(seed), told: HashSet::new() }
     }
 
-    /// A combination that was not told; none if all were.
+    /// Returns a combination that has no cost yet, or `None` when the space is exhausted.
     pub(crate) fn fresh(&mut self) -> Option<Vec<Level>> {
         if self.told.len() as u128 >= self.domain.cardinality() {
             return None;
@@ -43,7 +43,7 @@ impl Random {
                 return Some(levels);
             }
         }
-        // Nearly all are told, so the space is small.
+        // Nearly all combinations are measured, so the space is small.
         (0..).map_while(|index| self.domain.at(index)).find(|levels| !self.told.contains(levels))
     }
 

@@ -1,21 +1,24 @@
-//! What Bin-Round, Dec-Round and REMBO have in common: a process over a box, its acquisition searched there, the point found rounded to a combination.
+//! The common part of Bin-Round, Dec-Round and REMBO: a Gaussian process over a box, whose
+//! acquisition is minimized there and rounded to a combination.
 //!
 //! x† = argmin over the box of the acquisition, c† = round(x†).
 //!
-//! **Choices.** *Measured again*: many points round to the same combination, and the originals may measure it twice. Here they do not: of all minima that
-//! the search finds, the best is taken that rounds to a combination not measured yet; if there is none, the nearest other combination to the best
-//! minimum; if all these are measured too, a random one. *Where an observation lies* is for each method to say. *Repeated fits*: hyper-parameters at
-//! every ask, warm-started.
+//! **Choices**
+//! - No repeats: many points round to the same combination, and the originals may measure it twice.
+//!   Here the best minimum wins that rounds to an unmeasured combination; else the unmeasured
+//!   combination nearest to the best minimum; else a random one.
+//! - Each method decides where an observation lies in the box.
+//! - Every ask fits the hyper-parameters, starting from the last ones.
 //!
 //! | setting | value |
 //! |---|---|
 //! | costs | winsorised and standardised, as for trimtab |
-//! | kernel | Matérn 5/2, one length-scale, as in `Config::paper()`; in short trials one a dimension was worse |
-//! | mean, signal variance | in closed form, with the core's weak prior |
+//! | kernel | Matérn 5/2, one length-scale, as in `Config::paper()`; in short trials one per dimension was worse |
+//! | mean, signal variance | in closed form, with core's weak prior |
 //! | length-scale | by marginal likelihood, at every ask, at most 8 evaluations, warm start |
-//! | noise | likewise, from 1e-6 of the signal, with the core's weak prior |
-//! | search | the core's quasi-Newton descents, from 3 places near the best observations and 9 random ones, at most 60 evaluations each |
-//! | first combination | random, if none was told |
+//! | noise | likewise, from 1e-6 of the signal, with core's weak prior |
+//! | search | core's quasi-Newton descents, from 3 points near the best observations and 9 random ones, at most 60 evaluations each |
+//! | first combination | random, if there are no observations |
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,12 +31,13 @@ use crate::error::Error;
 use crate::search::{Minimum, descend};
 use crate::surrogate::{Fitted, Matern, Prior, Range, Rule, Standard, fit};
 
-/// Descents from near the best observations, and from random points.
+/// Number of descents from points near the best observations, and from random points.
 const FROM_BEST: usize = 3;
 const FROM_RANDOM: usize = 9;
-/// How far from an observation such a start lies at most, in sides of the box: at it the acquisition has no slope.
+/// Largest offset of such a start from its observation, in sides of the box: at the observation
+/// itself the acquisition has no slope.
 const NEAR: f64 = 0.1;
-/// Evaluations of the acquisition a descent, and of the likelihood a fit.
+/// Evaluations of the acquisition per descent, and of the likelihood per fit.
 const MOST_STEPS: usize = 60;
 const EVALUATIONS: usize = 8;
 
@@ -41,25 +45,25 @@ const EVALUATIONS: usize = 8;
 pub(super) trait Relaxation {
     /// The two bounds of each dimension.
     fn bounds(&self) -> Vec<(f64, f64)>;
-    /// What is believed of the logarithm of the length-scale.
+    /// The prior of the logarithm of the length-scale.
     fn length_scale(&self) -> Range;
-    /// The acquisition, given how many observations there are and the smallest.
+    /// The acquisition, given the number of observations and the smallest cost.
     fn rule(&self, observations: usize, best: f64) -> Rule;
-    /// The combination that a point is rounded to.
+    /// Rounds a point to a combination.
     fn round(&self, x: &[f64]) -> Vec<Level>;
-    /// Where the process has an observation that was asked at a point.
+    /// Where the process places an observation that was asked for at `x`.
     fn settle(&self, x: &[f64]) -> Vec<f64>;
-    /// Where the process has an observation that was not asked.
+    /// Where the process places an observation that it did not ask for.
     fn place(&self, levels: &[Level]) -> Vec<f64>;
-    /// Points that round to other combinations than a point does, the nearest first.
+    /// Points that round to other combinations than `x` does, the nearest first.
     fn others(&self, x: &[f64]) -> Vec<Vec<f64>>;
-    /// A minimum to more digits than f32 has, if the method needs them.
+    /// Improves a minimum beyond the precision of f32, if the method needs it.
     fn refine(&self, found: Minimum, _score: &mut crate::search::Function<'_>) -> Minimum {
         found
     }
 }
 
-/// A combination that was asked, and at which point.
+/// A combination that was asked for, and the point that it was rounded from.
 type Asked = (Vec<Level>, Vec<f64>);
 
 /// Bayesian optimization over a relaxation.
@@ -81,7 +85,7 @@ impl<R: Relaxation> Relaxed<R> {
         Self { relaxation, random, fresh, points: Vec::new(), costs: Vec::new(), theta: None, asked: None }
     }
 
-    /// The minima of the acquisition, the best first.
+    /// The minima of the acquisition, best first.
     fn minima(&mut self, kernel: &Matern<'_>, points: &[Vec<f64>], fitted: &Fitted, best: f64) -> Vec<Minimum> {
         let rule = self.relaxation.rule(points.len(), best);
         let mut score = |x: &[f64], gradient: &mut [f64]| {
@@ -116,7 +120,7 @@ impl<R: Relaxation> Relaxed<R> {
         minima
     }
 
-    /// The point and the combination to measure next.
+    /// The combination to measure next, and its point.
     fn propose(&mut self, points: &[Vec<f64>]) -> Result<Option<Asked>, Error> {
         let kernel = Matern::new(points, vec![self.relaxation.length_scale()]);
         let standard = Standard::of(&self.costs);
@@ -158,20 +162,21 @@ pub(super) fn bits_of(index: u128, m: usize) -> Vec<f64> {
     (0..m).map(|bit| f64::from((index >> bit & 1) as u8)).collect()
 }
 
-/// The combination of a number, which wraps around after the last: a clamped one would give the last combination all numbers beyond.
+/// The combination of an index modulo their number. Clamping would map all indices past the end to
+/// the last combination.
 pub(super) fn wrapped(domain: &Domain, index: u128) -> Vec<Level> {
     domain.at(index % domain.cardinality()).unwrap_or_else(|| vec![0; domain.knobs().len()])
 }
 
-/// The most bits that these methods take.
+/// Most bits that these methods accept.
 const MOST_BITS: usize = 64;
 
-/// How many bits a task has; an error if these are too many.
+/// Number of bits of a task, or an error if there are too many.
 pub(super) fn bits(task: &Task<'_>, name: &str) -> Result<usize, Error> {
     let bits = Domain::new(task.knobs).bits();
     if bits > MOST_BITS {
-        let most = format!("{name} takes at most {MOST_BITS} bits, this problem has {bits}");
-        return Err(Error::Usage(format!("{most}; leave the method out or take a smaller problem")));
+        let most = format!("{name} takes at most {MOST_BITS} bits, but this problem has {bits}");
+        return Err(Error::Usage(format!("{most}; leave the method out or choose a smaller problem")));
     }
     Ok(bits)
 }

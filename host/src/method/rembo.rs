@@ -1,24 +1,27 @@
-//! REMBO: a Gaussian process over a random subspace of the bits (Wang, Hutter, Zoghi, Matheson and de Freitas, JAIR 2016), rounded at 0.25 (Kim, Choi and
-//! Cho 2022, section 7.1).
+//! REMBO: a Gaussian process over a random subspace of the bits (Wang, Hutter, Zoghi, Matheson and
+//! de Freitas, JAIR 2016), rounded at 0.25 (Kim, Choi and Cho 2022, section 7.1).
 //!
 //! x = A·y, y ∈ [−√d, √d]^d; bⱼ = 1 if xⱼ, clipped to [0, 1], is at least 0.25.
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | y | a point of the box: what the process is over | d |
+//! | y | a point of the box, the input of the process | d |
 //! | A | entries N(0, 1), drawn from the seed | m × d |
 //!
-//! **Choices.** The paper gives d, the threshold and the acquisition; A and the box are those of Wang et al., whose x is clipped to the
-//! domain: here [0, 1]^m. It leaves open where an observation lies that REMBO did not ask for, as the common initial one: here at a y that rounds
-//! to its combination, found by logistic regression; that works for nearly all combinations while m < 2d, else as many bits as
-//! possible agree. A number past the last combination wraps around. Wang et al. run several embeddings
-//! side by side; here there is one, as in the paper.
+//! **Choices**
+//! - The paper gives d, the threshold and the acquisition. A and the box are those of Wang et al.,
+//!   whose x is clipped to the domain: here [0, 1]^m.
+//! - The paper does not place observations that REMBO did not ask for, such as the common initial
+//!   one. Here logistic regression finds a y that rounds to the combination; that works for nearly
+//!   all combinations while m < 2d, else as many bits as possible agree.
+//! - An index past the last combination wraps around.
+//! - Wang et al. run several embeddings side by side; here there is one, as in the paper.
 //!
 //! | setting | value |
 //! |---|---|
 //! | d | 20, also for fewer bits: in a short trial of 8 bits d = 8 was worse |
 //! | threshold | 0.25 |
-//! | length-scale | from e⁻³ to e³ times d·√⅔, the distance of two random points of the box |
+//! | length-scale | from e⁻³ to e³ times d·√⅔, the distance between two random points of the box |
 //! | acquisition | μ − 2·ln(t + 1)·σ, as `Config::paper()` |
 //! | the rest | see [`relaxed`](super::relaxed) |
 
@@ -46,9 +49,9 @@ pub(crate) const REMBO: Entry = Entry {
 
 const D: usize = 20;
 const THRESHOLD: f64 = 0.25;
-/// Keeps the random numbers of A apart from those of the search.
+/// Separates the random numbers of A from those of the search.
 const STREAM: u64 = 0x0052_454d_424f;
-/// Evaluations of a logistic regression.
+/// Evaluations per logistic regression.
 const EVALUATIONS: usize = 100;
 
 struct Rembo {
@@ -71,7 +74,7 @@ impl Rembo {
             let terms = self.rows.iter().zip(bits).map(|(row, bit)| {
                 let sign = 2.0 * bit - 1.0;
                 let wrong = -sign * (dot(row, y) - THRESHOLD);
-                // Of large arguments the logarithm is the argument.
+                // ln(1 + exp(x)) ≈ x for large x.
                 let odds = libm::exp(wrong.min(30.0));
                 add_scaled(gradient, -sign * odds / (1.0 + odds), row);
                 if wrong > 30.0 { wrong } else { libm::log1p(odds) }
@@ -114,7 +117,7 @@ impl Relaxation for Rembo {
         self.separate(&bits_of(self.domain.index(levels), self.rows.len()))
     }
 
-    /// Just across the planes at which one bit flips, the nearest first.
+    /// Points just across the planes where one bit flips, the nearest first.
     fn others(&self, y: &[f64]) -> Vec<Vec<f64>> {
         let across = |row: &Vec<f64>| {
             let far = (THRESHOLD - dot(row, y)) / dot(row, row);
@@ -146,11 +149,12 @@ mod tests {
         let hits = (0..50).filter(|_| {
             let levels = method.domain.random(&mut random);
             let y = method.place(&levels);
-            // The box in f32 may be wider by its rounding.
+            // Rounding to f32 may widen the box slightly.
             assert!(y.iter().zip(method.bounds()).all(|(y, (_, high))| y.abs() < high + 1e-6));
             method.round(&y) == levels
         });
-        // 24 planes in 20 dimensions cut it into nearly all 2²⁴ pieces (Cover 1965); the box cuts off few.
+        // 24 planes in 20 dimensions cut it into nearly all 2²⁴ pieces (Cover 1965); the box cuts
+        // off few.
         let hits = hits.count();
         assert!(hits >= 45, "{hits}");
     }

@@ -1,11 +1,12 @@
-//! Methods on trial: short runs for the tests of this folder.
+//! Short runs of methods, for the tests of this folder.
 
 use trimtab::{Knob, Level};
 
 use super::random::RANDOM;
 use super::{Entry, Task};
 
-/// The combinations that a method asks for, in their order, until the budget is spent or nothing is left.
+/// The combinations that a method asks for, in order, until it spends the budget or exhausts the
+/// space.
 pub(super) fn asks(
     entry: &Entry,
     knobs: &[Knob],
@@ -23,7 +24,7 @@ pub(super) fn asks(
     asked
 }
 
-/// How many bits differ from a pattern that no encoding prefers, each with a weight of its own; the minimum is 0.
+/// Weighted number of bits that differ from a pattern that no encoding prefers. The minimum is 0.
 pub(super) fn pattern(levels: &[Level]) -> f64 {
     let wrong = |(j, level): (usize, &Level)| {
         let target = 0b1_0110_0010_1101_u32 >> (j % 13) & 1;
@@ -42,8 +43,8 @@ pub(super) fn mean_best(entry: &Entry, bits: usize, budget: usize, cost: fn(&[Le
     (0..SEEDS).map(best).sum::<f64>() / SEEDS as f64
 }
 
-/// Checks that a method finds the minimum, zero, of a cost of so many bits, that it beats random search at 14, and that it asks for
-/// every combination of 4 bits once and then for none.
+/// Checks that a method finds the minimum, which must be 0, of a cost over `bits` bits, that it
+/// beats random search on 14 bits, and that it asks for each combination of 4 bits exactly once.
 pub(super) fn judge(entry: &Entry, bits: usize, budget: usize, cost: fn(&[Level]) -> f64) {
     assert_eq!(mean_best(entry, bits, budget, cost), 0.0, "{} misses the minimum", entry.name);
     let (own, random) = (mean_best(entry, 14, 40, cost), mean_best(&RANDOM, 14, 40, cost));
@@ -51,5 +52,5 @@ pub(super) fn judge(entry: &Entry, bits: usize, budget: usize, cost: fn(&[Level]
     let mut asked = asks(entry, &[Knob::nominal(2); 4], 1, 20, cost);
     asked.sort();
     asked.dedup();
-    assert_eq!(asked.len(), 16, "{} asks twice or leaves some out", entry.name);
+    assert_eq!(asked.len(), 16, "{} repeats or misses combinations", entry.name);
 }

@@ -1,4 +1,4 @@
-//! The tuner of the chip as a method: the core crate itself, see [`engine`](crate::engine).
+//! The chip's tuner as a method: the core crate itself, through [`engine`](crate::engine).
 //!
 //! | setting | value |
 //! |---|---|
@@ -13,7 +13,7 @@ use crate::error::Error;
 
 pub(crate) const TRIMTAB: Entry = Entry {
     name: "trimtab",
-    about: "what runs on the chip: Matérn + linear on the knobs, a table of 256 rows, UCB",
+    about: "the tuner of the chip: Matérn + linear on the knobs, a table of 256 rows, UCB",
     source: "this project, Config::default()",
     start: |task| {
         let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);

@@ -1,14 +1,16 @@
 //! The antenna of the demo: match it with switched inductors and capacitors.
 //!
-//! f(c) = −ln(1 − |Γ|²) of the network of [`trimtab_firmware::antenna`]; c is a level of the inductor bank (128 values
-//! in nH), one of the capacitor bank (128 values in pF) and one of the topology (2). The only problem here with graded
-//! knobs.
+//! f(c) = −ln(1 − |Γ|²) of the network of [`trimtab_firmware::antenna`]; c is a level of the
+//! inductor bank (128 values in nH), one of the capacitor bank (128 values in pF) and one of the
+//! topology (2). This is the only problem here with graded knobs.
 //!
-//! **Choices.** The antenna is drawn from the seed: a frequency in an HF amateur band, a resistance from 5 to 1000 Ω
-//! (evenly on a logarithmic scale), a reactance from −500 to 500 Ω. One that the network cannot match says nothing
-//! about a search, so only those whose best reachable SWR is below 1.5 are taken.
+//! **Choices**
+//! - The seed draws the antenna: a frequency in an HF amateur band, a resistance from 5 to 1000 Ω
+//!   (log-uniform), a reactance from −500 to 500 Ω.
+//! - An antenna that the network cannot match says nothing about a search, so only those are used
+//!   whose best reachable SWR is below 1.5.
 //!
-//! **Optimum.** All 32 768 states are looked at.
+//! **Optimum.** By enumeration of all 32 768 states.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -42,10 +44,10 @@ const BANDS: [(f32, f32); 9] = [
     (24.89e6, 24.99e6),
     (28.0e6, 29.7e6),
 ];
-/// An antenna is drawn only if some state brings its SWR below this.
+/// An antenna is used only if some state brings its SWR below this.
 pub(crate) const MATCHABLE: f32 = 1.5;
 
-/// Antennas that can be matched, and the best SWR of each. More of them only add to the list.
+/// Draws matchable antennas, and the best SWR of each. A larger count extends the same list.
 pub(crate) fn loads(count: usize, seed: u64) -> Vec<(Network, f32)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let space = space();
@@ -69,7 +71,7 @@ impl Problem for Antenna {
     }
 
     fn cost(&self, levels: &[Level]) -> f64 {
-        // Levels are checked by whoever makes them; a state that does not exist cannot be good.
+        // Callers check levels; a state that does not exist cannot be good.
         space().combination(levels).map_or(f64::INFINITY, |c| self.0.cost(&c).into())
     }
 

@@ -2,9 +2,11 @@
 //!
 //! f(b) = bᵀQb + λ‖b‖₁, b ∈ {0, 1}^m, with Qᵢⱼ = zᵢⱼ exp(−(i − j)²/α), zᵢⱼ standard normal.
 //!
-//! **Choices.** Every entry of Q is drawn on its own, so Q is not symmetric; only Q + Qᵀ matters.
+//! **Choices**
+//! - All entries of Q are drawn independently, so Q is not symmetric; only Q + Qᵀ matters.
 //!
-//! **Optimum.** Exact for m ≤ 25 along a Gray code: a flip of bit i changes f by ±(Qᵢᵢ + λ + Σ_{j≠i} bⱼ(Qᵢⱼ + Qⱼᵢ)).
+//! **Optimum.** Exact for m ≤ 25 along a Gray code: flipping bit i changes f by ±(Qᵢᵢ + λ + Σ_{j≠i}
+//! bⱼ(Qᵢⱼ + Qⱼᵢ)).
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -17,9 +19,9 @@ pub(super) const FAMILY: Family = Family {
     name: "bqp",
     about: "binary quadratic programming: bᵀQb + λ‖b‖₁ with a random Q",
     parameters: &[
-        Parameter { name: "m", default: "10", about: "how many bits" },
-        Parameter { name: "lambda", default: "1", about: "the price of a one" },
-        Parameter { name: "alpha", default: "10", about: "how far from the diagonal Q reaches" },
+        Parameter { name: "m", default: "10", about: "number of bits" },
+        Parameter { name: "lambda", default: "1", about: "penalty per one" },
+        Parameter { name: "alpha", default: "10", about: "width of the band around Q's diagonal" },
     ],
     build: |given, seed, _| {
         let (m, lambda) = (given.count("m", 1..=256)?, given.number("lambda", 0.0..=1e6)?);
@@ -36,7 +38,7 @@ pub(super) const FAMILY: Family = Family {
     load: Some(load),
 };
 
-/// The largest error of a running sum against which candidates are looked at again.
+/// Rounding margin of the running sum: closer candidates are evaluated again.
 const SLACK: f64 = 1e-9;
 
 struct Bqp {

@@ -1,24 +1,26 @@
-//! Contamination control: at which stages of a food chain to act (Hu, Hu, Xu, Wang and Cao, 2010; as in Baptista and
-//! Poloczek, ICML 2018, and Oh et al., NeurIPS 2019).
+//! Contamination control: at which stages of a food chain to act (Hu, Hu, Xu, Wang and Cao, 2010;
+//! as in Baptista and Poloczek, ICML 2018, and Oh et al., NeurIPS 2019).
 //!
-//! f(b) = Σᵢ [bᵢ(1 + λ) − (share of the simulations with Zᵢ < U) + 1 − ε], b ∈ {0, 1}^m
+//! f(b) = Σᵢ [bᵢ(1 + λ) − (fraction of the simulations with Zᵢ < U) + 1 − ε], b ∈ {0, 1}^m
 //!
 //! Zᵢ = Λᵢ(1 − bᵢ)(1 − Zᵢ₋₁) + (1 − Γᵢbᵢ)Zᵢ₋₁
 //!
 //! | name | meaning |
 //! |---|---|
-//! | Zᵢ | the fraction of food that is contaminated after stage i |
-//! | Z₀ | at the beginning: Beta(1, 30) |
-//! | Λᵢ | how fast it spreads without prevention: Beta(1, 17/3) |
-//! | Γᵢ | how much of it prevention removes: Beta(1, 3/7) |
-//! | U, ε | Z is to stay below U = 0.1 with probability 1 − ε = 0.95 |
+//! | Zᵢ | fraction of food that is contaminated after stage i |
+//! | Z₀ | initial contamination: Beta(1, 30) |
+//! | Λᵢ | rate of spreading without prevention: Beta(1, 17/3) |
+//! | Γᵢ | fraction that prevention removes: Beta(1, 3/7) |
+//! | U, ε | Z should stay below U = 0.1 with probability 1 − ε = 0.95 |
 //!
-//! **Choices.** 100 simulations are drawn from the seed and the same for all b, so the cost is exact. Beta(1, β) is 1 −
-//! u^(1/β) of a uniform u.
+//! **Choices**
+//! - The seed draws 100 simulations, the same for all b, so the cost is exact. Beta(1, β) is 1 −
+//!   u^(1/β) of a uniform u.
 //!
-//! **Optimum.** Exact, by depth-first search with bounds: Zᵢ rises with Zᵢ₋₁, so what comes after stage i costs at
-//! least what it would cost after Zᵢ = 0. Those costs are found first, from the last stage backwards, each with the
-//! help of the ones before it (Russian doll search; Verfaillie, Lemaître and Schiex, 1996).
+//! **Optimum.** Exact, by depth-first search with bounds: Zᵢ increases with Zᵢ₋₁, so the stages
+//! after i cost at least as much as after Zᵢ = 0. These bounds are computed first, from the last
+//! stage backwards, each with the help of the later ones (Russian doll search; Verfaillie, Lemaître
+//! and Schiex, 1996).
 
 use rand::RngExt;
 use trimtab::{Knob, Level};
@@ -30,8 +32,8 @@ pub(super) const FAMILY: Family = Family {
     name: "contamination",
     about: "where to act in a food chain: prevention against contamination, 100 simulations",
     parameters: &[
-        Parameter { name: "m", default: "25", about: "how many stages" },
-        Parameter { name: "lambda", default: "1e-4", about: "the extra price of an action" },
+        Parameter { name: "m", default: "25", about: "number of stages" },
+        Parameter { name: "lambda", default: "1e-4", about: "additional cost per action" },
     ],
     build: |given, seed, _| {
         let (m, lambda) = (given.count("m", 1..=256)?, given.number("lambda", 0.0..=1e6)?);
@@ -48,21 +50,21 @@ pub(super) const FAMILY: Family = Family {
 
 const SIMULATIONS: usize = 100;
 const PRICES: Prices = Prices { lambda: 1e-4, limit: 0.1, epsilon: 0.05, weight: 1.0 };
-/// Most stages for which the optimum is searched.
+/// Most stages for which the optimum is computed.
 const MOST: usize = 25;
 
-/// How costs are counted.
+/// The constants of the cost.
 #[derive(Clone, Copy)]
 struct Prices {
     lambda: f64,
     /// U.
     limit: f64,
     epsilon: f64,
-    /// ρ of the published formula, 1 everywhere.
+    /// ρ of the published formula, always 1.
     weight: f64,
 }
 
-/// Λ and Γ of a stage, for every simulation.
+/// Λ and Γ of a stage, one per simulation.
 struct Stage {
     spread: Vec<f64>,
     removal: Vec<f64>,
@@ -81,7 +83,7 @@ fn load(instance: &Instance) -> Result<Box<dyn Problem>, Error> {
     let (spreads, removals) = (instance.matrix("lambdas", m, start.len())?, instance.matrix("gammas", m, start.len())?);
     let is_share = |x: &f64| (0.0..=1.0).contains(x);
     if start.is_empty() || !start.iter().chain(spreads.iter().chain(&removals).flatten()).all(is_share) {
-        return Err(instance.fault("`init_Z`, `lambdas` and `gammas` must be numbers from 0 to 1, one a simulation"));
+        return Err(instance.fault("`init_Z`, `lambdas` and `gammas` must be numbers from 0 to 1, one per simulation"));
     }
     let stages = spreads.into_iter().zip(removals).map(|(spread, removal)| Stage { spread, removal }).collect();
     let or = |name: &str, usual: f64| instance.find(name).map(|found| found.unwrap_or(usual));
@@ -99,7 +101,7 @@ impl Contamination {
         Self { knobs: vec![Knob::nominal(2); stages.len()], start, stages, prices }
     }
 
-    /// What a stage costs, and the contamination after it.
+    /// Returns the cost of a stage, and writes the contamination after it.
     fn stage(&self, stage: usize, acts: bool, before: &[f64], after: &mut [f64]) -> f64 {
         let Stage { spread, removal } = &self.stages[stage];
         if acts {
@@ -117,8 +119,8 @@ impl Contamination {
         f64::from(u8::from(acts)) * (1.0 + lambda) - weight * (share - (1.0 - epsilon))
     }
 
-    /// Looks at all choices from a stage on that may be better than the best. `rows` has the contamination before each
-    /// stage, `rest` the least cost of all after each stage if it began without any.
+    /// Searches all choices from `stage` on that may beat the best. `rows` holds the contamination
+    /// before each stage, `rest` a lower bound on the cost of all stages after each stage.
     fn search(&self, stage: usize, spent: f64, rows: &mut [Vec<f64>], rest: &[f64], search: &mut Search) {
         if stage == self.stages.len() {
             if spent < search.best {
@@ -172,7 +174,7 @@ impl Problem for Contamination {
             search.best = f64::INFINITY;
             self.search(first, 0.0, &mut rows, &rest, &mut search);
             if first > 0 {
-                // A little less: rounding must not hide the best.
+                // A little less, so that rounding cannot prune the best.
                 rest[first - 1] = search.best - 1e-9;
             }
         }
@@ -187,8 +189,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Two simulations. Acting: Z = (1 − 0.5)·0.16 = 0.08 and (1 − 0.5)·0.4 = 0.2: one of two below 0.1.
-        // Not acting: Z = 0.5·0.92 + 0.08 = 0.54 and 0.5·0.8 + 0.2 = 0.6: none.
+        // Two simulations. Acting: Z = (1 − 0.5)·0.16 = 0.08 and (1 − 0.5)·0.4 = 0.2: one of two
+        // below 0.1. Not acting: Z = 0.5·0.92 + 0.08 = 0.54 and 0.5·0.8 + 0.2 = 0.6: none.
         let stage = || Stage { spread: vec![0.5; 2], removal: vec![0.5; 2] };
         let problem = Contamination::new(vec![0.16, 0.4], vec![stage(), stage()], PRICES);
         let expected = (1.0001 - 0.5 + 0.95) + 0.95;
@@ -205,7 +207,7 @@ mod tests {
     #[test]
     fn draws_have_the_means_of_their_distributions() {
         let mut random = random_of(7);
-        // The mean of Beta(1, β) is 1/(1 + β); 4000 draws have a standard error below 0.006.
+        // The mean of Beta(1, β) is 1/(1 + β). The standard error of 4000 draws is below 0.006.
         for beta in [30.0, 17.0 / 3.0, 3.0 / 7.0] {
             let draw = |_| 1.0 - libm::pow(random.random::<f64>(), 1.0 / beta);
             let mean = (0..4000).map(draw).sum::<f64>() / 4000.0;

@@ -1,17 +1,19 @@
-//! Files of clauses in the DIMACS formats: CNF, and WCNF of the MaxSAT Evaluations, the older one with and the newer
-//! one without a `p` line.
+//! Reads clauses in the DIMACS formats: CNF, and WCNF of the MaxSAT Evaluations, the older one with
+//! a `p` line and the newer one without.
 //!
 //! | line | meaning |
 //! |---|---|
 //! | `c …` | a comment, as is an empty line |
-//! | `p cnf V C` | then every clause weighs 1 |
-//! | `p wcnf V C [TOP]` | then a clause begins with its weight, and those with weight TOP or more are hard |
-//! | no `p` line | then a clause begins with its weight or with `h` if it is hard |
+//! | `p cnf V C` | every clause weighs 1 |
+//! | `p wcnf V C [TOP]` | a clause begins with its weight, and those with weight TOP or more are hard |
+//! | no `p` line | a clause begins with its weight, or with `h` if it is hard |
 //! | `3 -1 0` | a clause: variable 3 is true or variable 1 is false |
 //!
-//! **Choices.** A hard clause weighs one more than all soft ones together: breaking it is worse than breaking all of
-//! them. A clause may go on over several lines with a `p` line, as in DIMACS; it is one line without. `%` ends a file,
-//! as in old collections.
+//! **Choices**
+//! - A hard clause weighs one more than all soft ones together, so that breaking it is worse than
+//!   breaking all of them.
+//! - With a `p` line a clause may span several lines, as in DIMACS; without, it is one line.
+//! - `%` ends a file, as in old collections.
 
 /// Clauses with weights.
 #[derive(Debug, PartialEq)]
@@ -26,7 +28,7 @@ pub(super) struct Clause {
     pub(super) literals: Literals,
 }
 
-/// Variables from 0, each with the value that satisfies the clause.
+/// Variables counted from 0, each with the value that satisfies the clause.
 type Literals = Vec<(usize, bool)>;
 
 /// Most variables, as many as a search has knobs.
@@ -38,7 +40,7 @@ enum Format {
     Headless,
 }
 
-/// A clause of which the end has not been read.
+/// A clause whose end has not been read yet.
 #[derive(Default)]
 struct Open {
     weight: Option<f64>,
@@ -47,11 +49,11 @@ struct Open {
     is_begun: bool,
 }
 
-/// Reads a file; an error names the line.
+/// Parses a file. An error names the line.
 pub(super) fn parse(text: &str) -> Result<Formula, String> {
     let mut format = Format::Headless;
     let (mut variables, mut is_declared) = (0, false);
-    // Hard ones have no weight yet.
+    // Hard clauses have no weight yet.
     let mut found: Vec<(Option<f64>, Literals)> = Vec::new();
     let mut open = Open::default();
     let mut last = 0;
@@ -72,7 +74,7 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
                     .ok_or_else(|| fault("write `p cnf VARIABLES CLAUSES` or `p wcnf VARIABLES CLAUSES TOP`"))?;
                 is_declared = true;
                 if !(1..=MOST).contains(&variables) {
-                    return Err(fault(&format!("{variables} variables; from 1 to {MOST} can be searched")));
+                    return Err(fault(&format!("{variables} variables; the number must be from 1 to {MOST}")));
                 }
                 continue;
             }
@@ -90,14 +92,16 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
                     }
                     Format::Wcnf { .. } | Format::Headless => {
                         let weight = word.parse().ok().filter(|weight: &f64| *weight >= 0.0 && weight.is_finite());
-                        let weight = weight.ok_or_else(|| fault(&format!("`{word}` is no weight of a clause")))?;
+                        let weight = weight
+                            .ok_or_else(|| fault(&format!("`{word}` is not a clause weight; write 0 or more")))?;
                         open.is_hard = matches!(format, Format::Wcnf { top: Some(top) } if weight >= top);
                         open.weight = Some(weight);
                         continue;
                     }
                 }
             }
-            let literal: i64 = word.parse().map_err(|_| fault(&format!("`{word}` is no literal; write 3, -3 or 0")))?;
+            let literal: i64 =
+                word.parse().map_err(|_| fault(&format!("`{word}` is not a literal; write 3, -3 or 0")))?;
             if literal == 0 {
                 let Open { weight, is_hard, literals, .. } = std::mem::take(&mut open);
                 found.push((weight.filter(|_| !is_hard), literals));
@@ -105,23 +109,23 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
             }
             let variable = literal.unsigned_abs() as usize;
             if is_declared && variable > variables {
-                return Err(fault(&format!("variable {variable} is beyond the {variables} of the `p` line")));
+                return Err(fault(&format!("variable {variable} exceeds the {variables} of the `p` line")));
             }
             if variable > MOST {
-                return Err(fault(&format!("variable {variable}; at most {MOST} can be searched")));
+                return Err(fault(&format!("variable {variable} is too large; use at most {MOST} variables")));
             }
             variables = variables.max(variable);
             open.literals.push((variable - 1, literal > 0));
         }
         if !is_declared && open.is_begun {
-            return Err(fault("the clause does not end with 0"));
+            return Err(fault("the clause must end with 0"));
         }
     }
     if open.is_begun {
-        return Err(format!("line {last}: the last clause does not end with 0"));
+        return Err(format!("line {last}: the last clause must end with 0"));
     }
     if found.is_empty() {
-        return Err("there are no clauses in it".into());
+        return Err("it contains no clauses".into());
     }
     let hard = found.iter().filter_map(|(weight, _)| *weight).sum::<f64>() + 1.0;
     let clauses = found.into_iter().map(|(weight, literals)| Clause { weight: weight.unwrap_or(hard), literals });
@@ -139,7 +143,7 @@ fn header(words: &[&str]) -> Option<(Format, usize)> {
         _ => return None,
     };
     let [variables, clauses] = rest else { return None };
-    // The number of clauses is often wrong and tells nothing that the clauses do not.
+    // The number of clauses is often wrong and adds no information.
     clauses.parse::<u64>().ok()?;
     Some((format, variables.parse().ok()?))
 }
@@ -157,7 +161,7 @@ mod tests {
         let cnf = parse("c hello\np cnf 3 2\n1 -2\n 0 3 0\n%\n0\n").unwrap();
         assert_eq!(cnf.variables, 3);
         assert_eq!(cnf.clauses, [clause(1.0, &[(0, true), (1, false)]), clause(1.0, &[(2, true)])]);
-        // Soft clauses weigh 2 + 0.5, so the hard one 3.5.
+        // The soft clauses weigh 2 + 0.5, so the hard one weighs 3.5.
         let expected = [clause(3.5, &[(0, true)]), clause(2.0, &[(0, false)]), clause(0.5, &[(1, true)])];
         assert_eq!(parse("p wcnf 2 3 10\n10 1 0\n2 -1 0\n0.5 2 0\n").unwrap().clauses, expected);
         assert_eq!(parse("c new\nh 1 0\n2 -1 0\n0.5 2 0\n").unwrap().clauses, expected);
@@ -171,8 +175,8 @@ mod tests {
             ("p dnf 2 1\n", "line 1: write `p cnf"),
             ("p cnf 0 1\n", "line 1: 0 variables"),
             ("p cnf 2 1\n1 0\np cnf 2 1\n", "line 3: a `p` line"),
-            ("p wcnf 2 1\n-3 1 0\n", "line 2: `-3` is no weight"),
-            ("2 1 -2\n3 1 0\n", "line 1: the clause does not end"),
+            ("p wcnf 2 1\n-3 1 0\n", "line 2: `-3` is not a clause weight"),
+            ("2 1 -2\n3 1 0\n", "line 1: the clause must end"),
             ("p cnf 2 1\n1 2\n", "line 2: the last clause"),
             ("2 300 0\n", "line 1: variable 300"),
             ("c nothing\n", "no clauses"),

@@ -1,11 +1,12 @@
-//! All combinations of some bits, each one flip away from the one before: the reflected Gray code.
+//! Enumerates all combinations of m bits by single flips: the reflected Gray code.
 //!
-//! **Cost.** A cost that one flip changes in O(m) is known everywhere in O(m·2^m): a second or two for m = 25.
+//! **Cost.** A cost that updates in O(m) per flip is enumerated in O(m·2^m): a second or two for m
+//! = 25.
 
-/// Most bits for which a problem looks at every combination.
+/// Most bits that a problem enumerates completely.
 pub(super) const MOST: usize = 25;
 
-/// Which bit to flip next, from all zeros through the other 2^m − 1 combinations.
+/// The bits to flip, from all zeros through the other 2^m − 1 combinations.
 pub(super) fn flips(m: usize) -> impl Iterator<Item = usize> {
     (1u64..1 << m).map(|step| step.trailing_zeros() as usize)
 }

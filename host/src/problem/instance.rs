@@ -1,13 +1,13 @@
-//! An instance in a JSON file: exactly these numbers, whatever made them.
+//! An instance in a JSON file, with its exact numbers.
 //!
 //! One object. Every instance has
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `problem` | the problem's name; a number of bits and what else follows is for people: `bqp10`, `ising24_l0` |
-//! | `m` | how many bits |
+//! | `problem` | the problem's name; digits and anything after them are for people: `bqp10`, `ising24_l0` |
+//! | `m` | number of bits |
 //! | `x0`, `f_x0` | optional: the combination to start from, m numbers 0 or 1, and its cost |
-//! | `x_opt`, `f_opt` | optional: the optimum, if somebody knows it |
+//! | `x_opt`, `f_opt` | optional: the optimum, if it is known |
 //! | `check` | optional: combinations and their costs, `{"x": […], "f": …}` |
 //!
 //! and the numbers of its problem:
@@ -17,14 +17,15 @@
 //! | `thumbs-up`, `labs` | none |
 //! | `seesaw` | `weights`: m numbers |
 //! | `bqp` | `Q`: m × m numbers; `lam`: λ |
-//! | `ising` | `J`: 24 couplings; `lam`: λ; `edges`: pairs of spins, if they are in another order than ours |
+//! | `ising` | `J`: 24 couplings; `lam`: λ; `edges`: pairs of spins, if their order differs from ours |
 //! | `sparse-regression` | `X_train`, `X_val`, `X_test`: rows of m numbers; `y_train` and so on; `l1` if not 0 |
-//! | `contamination` | `init_Z`: a number a simulation; `lambdas`, `gammas`: m rows of them; `lam`: λ |
+//! | `contamination` | `init_Z`: one number per simulation; `lambdas`, `gammas`: m such rows; `lam`: λ |
 //!
-//! Contamination may have its own `U`, `epsilon` and `rho` too. Other fields are ignored.
+//! Contamination may also set `U`, `epsilon` and `rho`. Other fields are ignored.
 //!
-//! **Choices.** Every combination that comes with a cost is checked when the file is read. A wrong cost is an error:
-//! then the file means another problem than ours.
+//! **Choices**
+//! - Reading a file checks every combination that has a cost. A wrong cost is an error, because the
+//!   file then describes another problem than ours.
 
 use std::path::{Path, PathBuf};
 
@@ -36,12 +37,12 @@ use trimtab::{Knob, Level};
 use super::{FAMILIES, Family, Optimum, Problem};
 use crate::error::Error;
 
-/// The largest relative difference of a cost from its `check` value.
+/// Largest relative deviation of a cost from the file's.
 const TOLERANCE: f64 = 1e-9;
 
 /// Most bits of an instance.
 const MOST: usize = 256;
-/// What others call a problem of ours, without the dashes.
+/// Other people's names for our problems, without the dashes.
 const ALIASES: &[(&str, &str)] = &[("sparsereg", "sparseregression")];
 
 /// A combination and its cost.
@@ -66,17 +67,17 @@ impl Instance {
 
     fn parse(path: &Path, text: &str) -> Result<Self, Error> {
         let fields = serde_json::from_str(text)
-            .map_err(|error| Error::Failed(format!("{} is no JSON object: {error}", path.display())))?;
+            .map_err(|error| Error::Failed(format!("{} must be a JSON object: {error}", path.display())))?;
         Ok(Self { path: path.to_path_buf(), fields })
     }
 
-    /// A field that must be there.
+    /// A required field.
     pub(crate) fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
-        let field = self.fields.get(name).ok_or_else(|| self.fault(&format!("has no field `{name}`")))?;
+        let field = self.fields.get(name).ok_or_else(|| self.fault(&format!("the field `{name}` is missing")))?;
         serde_json::from_value(field.clone()).map_err(|error| self.fault(&format!("field `{name}`: {error}")))
     }
 
-    /// A field that may be missing or null.
+    /// An optional field, which may also be null.
     pub(crate) fn find<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -84,18 +85,18 @@ impl Instance {
         }
     }
 
-    /// How many bits.
+    /// Number of bits.
     pub(crate) fn bits(&self) -> Result<usize, Error> {
         let m = self.get("m")?;
-        if (1..=MOST).contains(&m) { Ok(m) } else { Err(self.fault(&format!("`m` is {m}; write 1 to {MOST}"))) }
+        if (1..=MOST).contains(&m) { Ok(m) } else { Err(self.fault(&format!("`m` is {m}, but must be 1 to {MOST}"))) }
     }
 
-    /// A number that must be there.
+    /// A required number.
     pub(crate) fn number(&self, name: &str) -> Result<f64, Error> {
         self.get(name)
     }
 
-    /// This many numbers.
+    /// A list of `count` numbers.
     pub(crate) fn numbers(&self, name: &str, count: usize) -> Result<Vec<f64>, Error> {
         let numbers: Vec<f64> = self.get(name)?;
         if numbers.len() == count {
@@ -104,7 +105,7 @@ impl Instance {
         Err(self.fault(&format!("`{name}` has {} numbers; it needs {count}", numbers.len())))
     }
 
-    /// This many rows of numbers.
+    /// A matrix of this shape.
     pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Vec<Vec<f64>>, Error> {
         let matrix: Vec<Vec<f64>> = self.get(name)?;
         if matrix.len() == rows && matrix.iter().all(|row| row.len() == columns) {
@@ -113,12 +114,12 @@ impl Instance {
         Err(self.fault(&format!("`{name}` must have {rows} rows of {columns} numbers")))
     }
 
-    /// What is wrong with the file.
+    /// An error that names the file.
     pub(crate) fn fault(&self, what: &str) -> Error {
         Error::Failed(format!("the instance {}: {what}", self.path.display()))
     }
 
-    /// How outputs name the instance: the name of the file.
+    /// The instance's name in outputs: that of the file.
     pub(crate) fn name(&self) -> String {
         self.path.file_stem().map_or_else(|| "instance".into(), |name| name.to_string_lossy().into_owned())
     }
@@ -132,14 +133,14 @@ impl Instance {
         let is_it = |family: &&Family| family.load.is_some() && family.name.replace('-', "") == letters;
         FAMILIES.iter().find(is_it).ok_or_else(|| {
             let names: Vec<_> = FAMILIES.iter().filter(|f| f.load.is_some()).map(|f| f.name).collect();
-            self.fault(&format!("problem `{name}` is not one of {}", names.join(", ")))
+            self.fault(&format!("problem `{name}` must be one of {}", names.join(", ")))
         })
     }
 
-    /// The problem, after its `check` values were found right.
+    /// Builds the problem and checks the costs in the file.
     pub(crate) fn problem(&self) -> Result<Box<dyn Problem>, Error> {
         let family = self.family()?;
-        let Some(load) = family.load else { return Err(self.fault("cannot be loaded")) };
+        let Some(load) = family.load else { return Err(self.fault("this problem cannot be loaded from a file")) };
         let inner = load(self)?;
         let is_valid = |levels: &[Level]| {
             let knobs = inner.knobs();
@@ -147,14 +148,14 @@ impl Instance {
         };
         let check = |name: &str, x: &[Level], value: f64| {
             if !is_valid(x) {
-                return Err(self.fault(&format!("`{name}` is no combination of the problem")));
+                return Err(self.fault(&format!("`{name}` is not a combination of the problem")));
             }
             let own = inner.cost(x);
             // Written so that a NaN fails.
             if (own - value).abs() <= TOLERANCE * value.abs().max(1.0) {
                 return Ok(());
             }
-            Err(self.fault(&format!("`{name}` costs {own} here, not {value}: it is another problem")))
+            Err(self.fault(&format!("`{name}` costs {own} here, not {value}: the file describes another problem")))
         };
         for (i, Check { x, f }) in self.find::<Vec<Check>>("check")?.unwrap_or_default().iter().enumerate() {
             check(&format!("check[{i}]"), x, *f)?;
@@ -162,7 +163,9 @@ impl Instance {
         let start: Option<Vec<Level>> = self.find("x0")?;
         match (&start, self.find("f_x0")?) {
             (Some(start), Some(value)) => check("x0", start, value)?,
-            (Some(start), None) if !is_valid(start) => return Err(self.fault("`x0` is no combination of the problem")),
+            (Some(start), None) if !is_valid(start) => {
+                return Err(self.fault("`x0` is not a combination of the problem"));
+            }
             _ => {}
         }
         let optimum = match (self.find("x_opt")?, self.find("f_opt")?) {
@@ -176,7 +179,7 @@ impl Instance {
     }
 }
 
-/// A problem with the start and the optimum of its file.
+/// A problem with the start and the optimum from its file.
 struct Loaded {
     inner: Box<dyn Problem>,
     start: Option<Vec<Level>>,
@@ -192,7 +195,7 @@ impl Problem for Loaded {
         self.inner.cost(levels)
     }
 
-    /// Ours, if we can find it: that of the file is known to have its cost, not to be the best.
+    /// Prefers our own optimum: the file's has the right cost but need not be the best.
     fn optimum(&self) -> Option<Optimum> {
         self.inner.optimum().or_else(|| self.optimum.clone())
     }
@@ -214,7 +217,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("instances")
     }
 
-    /// Reads every file of a folder and compares the optima that we can find with those of the files.
+    /// Reads every file of a folder and compares the file's optima with those we can compute.
     fn check_all(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> usize {
         let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
@@ -239,14 +242,15 @@ mod tests {
 
     #[test]
     fn costs_and_optima_of_the_reference_instances() {
-        // Long searches for one instance each, short ones for all.
+        // Slow optima for one instance each, fast ones for all.
         let is_wanted = |name: &str| {
             name.ends_with("_0") || ["thumbs", "seesaw", "bqp"].iter().any(|short| name.starts_with(short))
         };
         assert_eq!(check_all(&folder(), is_wanted), 36);
     }
 
-    /// `TRIMTAB_INSTANCES=DIR cargo test --release instance -- --ignored` checks every optimum of a folder.
+    /// `TRIMTAB_INSTANCES=DIR cargo test --release instance -- --ignored` checks every optimum of a
+    /// folder.
     #[test]
     #[ignore = "takes a while without --release"]
     fn all_optima_of_a_folder() {
@@ -265,18 +269,18 @@ mod tests {
     #[test]
     fn errors_name_the_field() {
         for (text, expected) in [
-            ("[1]", "no JSON object"),
-            ("{}", "has no field `problem`"),
-            (r#"{"problem": "nonsense3", "m": 3}"#, "not one of thumbs-up"),
-            (r#"{"problem": "seesaw4"}"#, "has no field `m`"),
+            ("[1]", "must be a JSON object"),
+            ("{}", "field `problem` is missing"),
+            (r#"{"problem": "nonsense3", "m": 3}"#, "must be one of thumbs-up"),
+            (r#"{"problem": "seesaw4"}"#, "field `m` is missing"),
             (r#"{"problem": "seesaw4", "m": 4, "weights": [1, 2]}"#, "`weights` has 2 numbers; it needs 4"),
             (r#"{"problem": "seesaw3", "m": 3, "weights": [1, 2, 3]}"#, "must be even"),
             (r#"{"problem": "bqp2", "m": 2, "lam": 1, "Q": [[1, 2], [3]]}"#, "2 rows of 2 numbers"),
             (r#"{"problem": "bqp2", "m": 2, "lam": "a", "Q": [[1, 2], [3, 4]]}"#, "field `lam`"),
-            (r#"{"problem": "thumbsup3", "m": 3, "x0": [0, 1, 2]}"#, "`x0` is no combination"),
+            (r#"{"problem": "thumbsup3", "m": 3, "x0": [0, 1, 2]}"#, "`x0` is not a combination"),
             (r#"{"problem": "thumbsup3", "m": 3, "check": [{"x": [1, 1, 0], "f": -0.5}]}"#, "`check[0]` costs -0.66"),
             (r#"{"problem": "thumbsup2", "m": 2, "x_opt": [1, 0], "f_opt": -1}"#, "`x_opt` costs -0.5 here, not -1"),
-            (r#"{"problem": "thumbsup999", "m": 999}"#, "write 1 to 256"),
+            (r#"{"problem": "thumbsup999", "m": 999}"#, "must be 1 to 256"),
             (r#"{"problem": "labs2", "m": 2, "x0": [0, 1], "f_x0": -2.5}"#, "`x0` costs -2 here"),
         ] {
             let error = refusal(text);
@@ -288,7 +292,7 @@ mod tests {
     fn the_file_has_the_optimum_that_we_cannot_find() {
         let ones = vec!["1"; 60].join(",");
         let zeros = vec!["0"; 60].join(",");
-        // Sixty equal weights, too many to try: any pair from both sides balances.
+        // Sixty equal weights, too many to enumerate: any symmetric pair balances.
         let mut pair = vec!["0"; 60];
         (pair[29], pair[30]) = ("1", "1");
         let text = format!(

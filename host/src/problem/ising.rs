@@ -1,25 +1,27 @@
-//! Ising sparsification: which couplings of a magnet can be left out (section 7.5 of the paper; Baptista and Poloczek,
-//! ICML 2018).
+//! Ising sparsification: which couplings of a magnet can be left out (section 7.5 of the paper;
+//! Baptista and Poloczek, ICML 2018).
 //!
-//! f(b) = KL(p ‖ q_b) + λ‖b‖₁, b ∈ {0, 1}²⁴, for 4 × 4 spins without field. p has all couplings, q_b those whose bit is
-//! 1:
+//! f(b) = KL(p ‖ q_b) + λ‖b‖₁, b ∈ {0, 1}²⁴, for 4 × 4 spins without field. p has all couplings,
+//! q_b those whose bit is 1:
 //!
 //! KL(p ‖ q_b) = Σₑ 2(1 − bₑ)Jₑ⟨xᵢxⱼ⟩ₚ − ln Z_p + ln Z_b
 //!
 //! | name | meaning |
 //! |---|---|
-//! | x | spins ±1, numbered row by row; the weight of a state is exp(xᵀJx) with J symmetric, so exp(2Jₑxᵢxⱼ) an edge |
-//! | Jₑ | the coupling of an edge: ± with equal chance, size drawn evenly from [0.05, 5] |
+//! | x | spins ±1, numbered row by row; the weight of a state is exp(xᵀJx) with J symmetric, so exp(2Jₑxᵢxⱼ) per edge |
+//! | Jₑ | the coupling of an edge: random sign, size uniform in [0.05, 5] |
 //! | Z | the sum of all weights |
 //!
-//! **Choices.** Edges are in the order of their first spin, then of their second, unless a file has its own order.
-//! Weights are kept at or below 1 (exp(2Jxx′ − |2J|) an edge, the rest in the logarithm), so nothing overflows.
+//! **Choices**
+//! - Edges are ordered by their first spin, then by their second, unless a file has its own order.
+//! - Weights are kept at or below 1 (exp(2Jxx′ − |2J|) per edge, the rest in the logarithm), so
+//!   nothing overflows.
 //!
 //! **Cost.** Z row by row (a transfer matrix): 12 vertical edges of 16 states each, a microsecond.
 //!
-//! **Optimum.** Exact: the vector of a row is shared by all choices below it, so each of the 2²⁴ choices takes a scalar
-//! product of 8 numbers (x and −x have the same weight), and a logarithm only if it is the best so far. A fraction of a
-//! second.
+//! **Optimum.** Exact: all choices below a row share its vector, so each of the 2²⁴ choices takes a
+//! scalar product of 8 numbers (x and −x have the same weight), and a logarithm only if it is the
+//! best so far. This takes a fraction of a second.
 
 use rand::RngExt;
 use trimtab::{Knob, Level};
@@ -29,8 +31,8 @@ use crate::error::Error;
 
 pub(super) const FAMILY: Family = Family {
     name: "ising",
-    about: "leave couplings of a 4×4 Ising model out: KL divergence + λ‖b‖₁",
-    parameters: &[Parameter { name: "lambda", default: "1", about: "the price of a coupling" }],
+    about: "drop couplings of a 4×4 Ising model: KL divergence + λ‖b‖₁",
+    parameters: &[Parameter { name: "lambda", default: "1", about: "penalty per coupling" }],
     build: |given, seed, _| {
         let mut random = random_of(seed);
         let mut coupling = || {
@@ -43,35 +45,35 @@ pub(super) const FAMILY: Family = Family {
     load: Some(load),
 };
 
-/// Spins of a row, and rows.
+/// Spins per row, and number of rows.
 const SIDE: usize = 4;
 /// Edges of the grid.
 const EDGES: usize = 2 * SIDE * (SIDE - 1);
-/// States of a row.
+/// States per row.
 const STATES: usize = 1 << SIDE;
-/// Choices of a row's edges.
+/// Choices of a row's horizontal edges.
 const CHOICES: usize = 1 << (SIDE - 1);
-/// Beyond this coupling sums of exponentials could overflow. The paper's are at most 5.
+/// Sums of exponentials could overflow beyond this coupling. The paper's couplings are at most 5.
 const LARGEST: f64 = 20.0;
 
-/// A number for every state of a row of spins; bit c of a state is spin c.
+/// One number per state of a row of spins; bit c of a state is spin c.
 type Row = [f64; STATES];
 
 struct Ising {
     knobs: Vec<Knob>,
-    /// Which bit is the edge between columns c and c + 1 of a row.
+    /// The bit of the edge between columns c and c + 1 of each row.
     across: [[usize; SIDE - 1]; SIDE],
-    /// Which bit is the edge of a column between rows r and r + 1.
+    /// The bit of each column's edge between rows r and r + 1.
     down: [[usize; SIDE]; SIDE - 1],
     /// 2Jₑ.
     twice: [f64; EDGES],
-    /// What an edge adds to f beside ln Z when it is left out and when it is kept.
+    /// The contribution of an edge to f, apart from ln Z, if it is dropped and if it is kept.
     shares: [[f64; 2]; EDGES],
     /// ln Z_p.
     log_z: f64,
 }
 
-/// The edges of the grid by their spins.
+/// The edges of the grid as pairs of spins.
 fn edges() -> [(usize, usize); EDGES] {
     let mut edges = [(0, 0); EDGES];
     let right = (0..SIDE * SIDE).filter(|i| i % SIDE + 1 < SIDE).map(|i| (i, i + 1));
@@ -93,7 +95,7 @@ fn load(instance: &Instance) -> Result<Box<dyn Problem>, Error> {
     }
     let couplings: Vec<f64> = instance.numbers("J", EDGES)?;
     if couplings.iter().any(|coupling| coupling.abs() > LARGEST) {
-        return Err(instance.fault("`J` has a coupling beyond ±20; scale them down"));
+        return Err(instance.fault("`J` has a coupling beyond ±20; scale the couplings down"));
     }
     let edges = std::array::from_fn(|e| unsorted[e]);
     Ok(Box::new(Ising::new(&edges, &std::array::from_fn(|e| couplings[e]), instance.number("lam")?)))
@@ -118,7 +120,8 @@ impl Ising {
         ising
     }
 
-    /// What the edges of a row weigh in every state, and add to f; bit c of the choice keeps edge c.
+    /// The weights of a row's edges in every state, and their contribution to f; bit c of the
+    /// choice keeps edge c.
     fn across(&self, row: usize, choice: usize) -> (Row, f64) {
         let edges = self.across[row].iter().enumerate();
         let mut share = 0.0;
@@ -136,22 +139,23 @@ impl Ising {
         (weights, share)
     }
 
-    /// Weights of an edge between unlike and between like spins.
+    /// The weights of an edge between unlike and between like spins.
     fn weights(&self, edge: usize) -> [f64; 2] {
         let (twice, size) = (self.twice[edge], self.twice[edge].abs());
         [libm::exp(-twice - size), libm::exp(twice - size)]
     }
 
-    /// Sums over a spin, which hands over to the one below it along an edge that is kept or left out.
+    /// Sums over one spin of a row and replaces it by the spin below, across an edge with these
+    /// weights.
     fn down(&self, sums: &Row, column: usize, weights: [f64; 2]) -> Row {
         let [other, same] = weights;
         std::array::from_fn(|state| same * sums[state] + other * sums[state ^ 1 << column])
     }
 
-    /// Goes on with a row of which all above is chosen.
+    /// Continues the search at a row; everything above is chosen.
     fn search_row(&self, tables: &Tables, row: usize, sums: &Row, share: f64, search: &mut Search) {
         if row + 1 == SIDE {
-            // f < best is Z·exp(share) < exp(best + ln Z_p): no logarithm a leaf.
+            // f < best is Z·exp(share) < exp(best + ln Z_p), which needs no logarithm per leaf.
             let limit = libm::exp(search.best + self.log_z - share);
             for (choice, weights) in tables.leaves.iter().enumerate() {
                 let half = weights.iter().zip(sums).take(STATES / 2);
@@ -174,7 +178,7 @@ impl Ising {
         }
     }
 
-    /// Goes on with a vertical edge.
+    /// Continues the search at a vertical edge.
     fn search_down(&self, tables: &Tables, row: usize, column: usize, sums: &Row, share: f64, search: &mut Search) {
         if column == SIDE {
             return self.search_row(tables, row + 1, sums, share, search);
@@ -188,11 +192,11 @@ impl Ising {
     }
 }
 
-/// Weights that the search for the optimum needs again and again.
+/// Weights that the search for the optimum reuses.
 struct Tables {
     across: Vec<[(Row, f64); CHOICES]>,
     down: [[f64; 2]; EDGES],
-    /// Of the last row, with exp(share) multiplied in.
+    /// The last row's weights times exp(share).
     leaves: [Row; CHOICES],
 }
 
@@ -208,11 +212,11 @@ impl Search {
     }
 }
 
-/// ⟨xᵢxⱼ⟩ₚ of every edge, by all 2¹⁶ states.
+/// ⟨xᵢxⱼ⟩ₚ of every edge, by summing over all 2¹⁶ states.
 fn moments(edges: &[(usize, usize); EDGES], twice: &[f64; EDGES]) -> [f64; EDGES] {
     let product = |state: usize, (i, j): (usize, usize)| if (state >> i ^ state >> j) & 1 == 0 { 1.0 } else { -1.0 };
     let energy = |state| -> f64 { edges.iter().zip(twice).map(|(edge, twice)| twice * product(state, *edge)).sum() };
-    // A state and its mirror image are alike: half of them will do.
+    // A state and its negation have the same weight, so half of them are enough.
     let states = 0..1usize << (SIDE * SIDE - 1);
     let energies: Vec<f64> = states.clone().map(energy).collect();
     let largest = energies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -253,7 +257,7 @@ impl Problem for Ising {
         let leaves = across[SIDE - 1].map(|(weights, share)| weights.map(|weight| weight * libm::exp(share)));
         let tables = Tables { across, down: std::array::from_fn(|edge| self.weights(edge)), leaves };
         let mut search = Search { levels: [0; EDGES], best: f64::INFINITY, found: [0; EDGES] };
-        // Somewhere to start: then the limits are finite.
+        // A finite first bound makes the limits finite.
         search.best = self.cost(&search.found).min(self.cost(&[1; EDGES])) + 1.0;
         self.search_row(&tables, 0, &[1.0; STATES], 0.0, &mut search);
         Some(Optimum { value: self.cost(&search.found), levels: search.found.to_vec() })
@@ -295,10 +299,10 @@ mod tests {
             let levels: [Level; EDGES] = std::array::from_fn(|_| random.random_range(0..2));
             let ones = f64::from(levels.iter().sum::<Level>());
             let expected = divergence(&ising, &levels) + 0.5 * ones;
-            // Sums of 65 536 terms.
+            // The sums have 65 536 terms.
             assert!((ising.cost(&levels) - expected).abs() < 1e-10);
         }
-        // With all couplings there is no divergence.
+        // With all couplings the divergence is 0.
         assert!((ising.cost(&[1; EDGES]) - 12.0).abs() < 1e-12);
     }
 

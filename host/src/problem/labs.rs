@@ -1,12 +1,17 @@
-//! Low-autocorrelation binary sequences: signs that are unlike themselves when shifted (Golay, 1972).
+//! Low-autocorrelation binary sequences: signs with little correlation to their own shifts (Golay,
+//! 1972).
 //!
-//! f(b) = −m²/(2E), E = Σ_{k=1}^{m−1} (Σᵢ sᵢsᵢ₊ₖ)², sᵢ = 1 − 2bᵢ, b ∈ {0, 1}^m: minus the merit factor.
+//! f(b) = −m²/(2E), E = Σ_{k=1}^{m−1} (Σᵢ sᵢsᵢ₊ₖ)², sᵢ = 1 − 2bᵢ, b ∈ {0, 1}^m: minus the merit
+//! factor.
 //!
-//! **Choices.** Nothing is random: a seed changes only where a search starts. A sequence, its negation, its mirror
-//! image and the one with every second sign flipped have the same cost, so there are up to eight optima.
+//! **Choices**
+//! - Nothing is random: a seed changes only where a search starts.
+//! - A sequence, its negation, its mirror image and the one with every second sign flipped cost the
+//!   same, so there are up to eight optima.
 //!
-//! **Optimum.** For m ≤ 48 one optimal sequence each, by the lengths of its runs of equal signs. The least energies are
-//! known from exhaustive searches (Packebusch and Mertens, arXiv:1512.02475, for m ≤ 66).
+//! **Optimum.** For m ≤ 48 one optimal sequence each, given by the lengths of its runs of equal
+//! signs. The least energies are known from exhaustive searches (Packebusch and Mertens,
+//! arXiv:1512.02475, for m ≤ 66).
 
 use trimtab::{Knob, Level};
 
@@ -15,14 +20,14 @@ use super::{Family, Optimum, Parameter, Problem};
 pub(super) const FAMILY: Family = Family {
     name: "labs",
     about: "low-autocorrelation binary sequences: minus the merit factor m²/(2E)",
-    parameters: &[Parameter { name: "m", default: "24", about: "how many signs" }],
+    parameters: &[Parameter { name: "m", default: "24", about: "number of signs" }],
     build: |given, _, _| Ok(Box::new(Labs::new(given.count("m", 3..=256)?))),
     load: Some(|instance| Ok(Box::new(Labs::new(instance.bits()?)))),
 };
 
-/// The length of the first sequence of the table.
+/// Length of the table's first sequence.
 const FIRST: usize = 3;
-/// Lengths of the runs of an optimal sequence, for m = 3, 4, ….
+/// Run lengths of an optimal sequence, for m = 3, 4, ….
 #[rustfmt::skip]
 const RUNS: [&str; 46] = [
     "21", "211", "311", "1113", "1123", "12113", "42111", "22114", "112133", "1221114", "5221111", "2221115",
@@ -84,7 +89,7 @@ mod tests {
         let barker = [0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0];
         assert_eq!(energy(&barker), 6);
         assert_eq!(Labs::new(13).cost(&barker), -169.0 / 12.0);
-        // All alike: correlations 2 and 1.
+        // Equal signs: correlations 2 and 1.
         assert_eq!(energy(&[1, 1, 1]), 5);
     }
 
@@ -107,7 +112,7 @@ mod tests {
     fn the_table_is_the_least_of_all() {
         for m in FIRST..=14 {
             let mut levels: Vec<Level> = vec![0; m];
-            // The last sign can stay: a sequence and its negation are alike.
+            // The last sign can stay: a sequence and its negation have equal energy.
             let energies = gray::flips(m - 1).map(|bit| {
                 levels[bit] ^= 1;
                 energy(&levels)

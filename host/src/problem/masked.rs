@@ -1,10 +1,12 @@
-//! A problem in disguise: the same costs under other names of the levels.
+//! A masked problem: the same costs under permuted levels.
 //!
-//! f̃(c) = f(π(c)), π a random permutation of the levels of every nominal knob: for bits, an XOR mask.
+//! f̃(c) = f(π(c)), π a random permutation of the levels of every nominal knob: for bits, an XOR
+//! mask.
 //!
-//! **Choices.** Some optima lie at all ones or all zeros, and a method that drifts there looks brilliant. Under a mask, one a
-//! seed, a method that treats all levels alike does not notice, and one that does not is found out. Graded knobs
-//! stay as they are: their order is what they mean.
+//! **Choices**
+//! - Some optima lie at all ones or all zeros, and a method that drifts there looks brilliant. A
+//!   mask, one per seed, exposes it and does not affect a method that treats all levels alike.
+//! - Graded knobs stay unchanged, because their order has a meaning.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -13,22 +15,22 @@ use trimtab::{Knob, Level};
 
 use super::Problem;
 
-/// Keeps the mask's random numbers apart from those of the instance and the initial points.
+/// Separates the mask's random numbers from those of the instance and the initial points.
 const STREAM: u64 = 0x004d_4153_4b00;
 
 /// A permutation of the levels of every knob.
 pub(crate) struct Mask {
-    /// The problem's level of each level that is shown.
+    /// Per knob: the problem's level for each level shown to the method.
     shown: Vec<Vec<Level>>,
 }
 
 impl Mask {
-    /// Changes nothing.
+    /// The identity.
     pub(crate) fn none(knobs: &[Knob]) -> Self {
         Self { shown: knobs.iter().map(|knob| (0..knob.levels()).map(|level| level as Level).collect()).collect() }
     }
 
-    /// A random one for the problem's nominal knobs.
+    /// A random mask for the problem's nominal knobs.
     pub(crate) fn random(problem: &dyn Problem, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ STREAM);
         let mut mask = Self::none(problem.knobs());
@@ -40,12 +42,12 @@ impl Mask {
         mask
     }
 
-    /// The problem's own levels of a combination that a method asked for.
+    /// Maps a combination that a method asked for to the problem's levels.
     pub(crate) fn lift(&self, levels: &[Level]) -> Vec<Level> {
         self.shown.iter().zip(levels).map(|(shown, level)| shown[usize::from(*level)]).collect()
     }
 
-    /// The levels to show to a method for a combination of the problem.
+    /// Maps a combination of the problem to the levels shown to a method.
     pub(crate) fn put_on(&self, levels: &[Level]) -> Vec<Level> {
         let place = |(shown, level): (&Vec<Level>, &Level)| shown.iter().position(|own| own == level).unwrap_or(0);
         self.shown.iter().zip(levels).map(|both| place(both) as Level).collect()

@@ -1,15 +1,18 @@
 //! Weighted MAX-SAT: satisfy clauses, the heavy ones first.
 //!
-//! f(b) = the weights of all clauses that b does not satisfy, b ∈ {0, 1}^m; bit i is the truth of variable i + 1.
+//! f(b) = the weights of all clauses that b does not satisfy, b ∈ {0, 1}^m; bit i is the truth of
+//! variable i + 1.
 //!
-//! The formula comes from a file (`max-sat:file=NAME`, see [`dimacs`]) or is drawn from the seed: three different
-//! variables a clause, each negated with chance 1/2, weights from 1 to 10.
+//! The formula comes from a file (`max-sat:file=NAME`, see [`dimacs`]) or is drawn from the seed:
+//! three different variables per clause, each negated with probability 1/2, weights from 1 to 10.
 //!
-//! **Choices.** 24 variables and 168 clauses: seven a variable, beyond the 4.27 where random formulas become
-//! unsatisfiable, so that something has to be given up.
+//! **Choices**
+//! - 24 variables and 168 clauses: seven per variable, beyond the 4.27 where random formulas become
+//!   unsatisfiable, so that some clauses must be broken.
 //!
-//! **Optimum.** Exact for m ≤ 25, by depth-first search over the variables in order: a clause counts as soon as its
-//! last variable has a value, and a branch ends when it costs as much as the best.
+//! **Optimum.** Exact for m ≤ 25, by depth-first search over the variables in order: a clause
+//! counts as soon as its last variable has a value, and a branch ends when it costs as much as the
+//! best.
 
 use std::path::Path;
 
@@ -22,15 +25,11 @@ use crate::error::Error;
 
 pub(super) const FAMILY: Family = Family {
     name: "max-sat",
-    about: "weighted MAX-SAT: the weight of the clauses that are not satisfied",
+    about: "weighted MAX-SAT: the weight of the unsatisfied clauses",
     parameters: &[
-        Parameter {
-            name: "file",
-            default: "",
-            about: "a CNF or WCNF file; without one, clauses are drawn from the seed",
-        },
-        Parameter { name: "m", default: "24", about: "how many variables to draw clauses of" },
-        Parameter { name: "clauses", default: "168", about: "how many clauses to draw" },
+        Parameter { name: "file", default: "", about: "a CNF or WCNF file; without one, the seed draws the clauses" },
+        Parameter { name: "m", default: "24", about: "number of variables to draw" },
+        Parameter { name: "clauses", default: "168", about: "number of clauses to draw" },
     ],
     build: |given, seed, _| {
         let file = given.text("file");
@@ -72,7 +71,7 @@ impl MaxSat {
     }
 }
 
-/// A clause as bits: the variables that satisfy it when true and when false.
+/// A clause as bit masks: the variables that satisfy it when true and when false.
 struct Masks {
     weight: f64,
     yes: u32,
@@ -80,7 +79,7 @@ struct Masks {
 }
 
 struct Search {
-    /// The clauses whose last variable is this one.
+    /// Per variable, the clauses whose last variable it is.
     complete: Vec<Vec<Masks>>,
     best: f64,
     found: u32,
@@ -110,7 +109,7 @@ impl Problem for MaxSat {
     fn cost(&self, levels: &[Level]) -> f64 {
         let is_broken =
             |clause: &&Clause| !clause.literals.iter().any(|(variable, value)| (levels[*variable] == 1) == *value);
-        // From 0.0: the empty sum of floats is −0.
+        // The empty sum of floats is −0, so start from 0.0.
         self.clauses.iter().filter(is_broken).fold(0.0, |sum, clause| sum + clause.weight)
     }
 
@@ -126,7 +125,7 @@ impl Problem for MaxSat {
                 literals.iter().filter(|literal| literal.1 == value).fold(0, |mask, literal| mask | 1 << literal.0)
             };
             let masks = Masks { weight: *weight, yes: mask(true), no: mask(false) };
-            // A clause without literals is broken from the start.
+            // A clause without literals is always broken.
             let last = literals.iter().map(|literal| literal.0).max().unwrap_or(0);
             search.complete[last].push(masks);
         }
@@ -143,7 +142,7 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // x₁ (5), ¬x₁ ∨ x₂ (3), ¬x₂ (2): one of them must go, ¬x₂ is the lightest.
+        // x₁ (5), ¬x₁ ∨ x₂ (3), ¬x₂ (2): one must be broken, and ¬x₂ is the lightest.
         let problem = MaxSat::new(dimacs::parse("p wcnf 2 3\n5 1 0\n3 -1 2 0\n2 -2 0\n").unwrap());
         let costs = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|levels| problem.cost(&levels));
         assert_eq!(costs, [5.0, 3.0, 7.0, 2.0]);
@@ -155,7 +154,7 @@ mod tests {
         for seed in 0..4 {
             oracle::check_optimum("max-sat:m=10,clauses=60", seed);
         }
-        // The default has to give something up.
+        // The default instance cannot be satisfied.
         assert!(oracle::build("max-sat", 0).optimum().unwrap().value > 0.0);
     }
 

@@ -1,7 +1,7 @@
-//! What is minimised: one file a problem, each with its formula, its domain and its optimum.
+//! Problems to minimise: one file per problem, with its formula, its domain and its optimum.
 //!
-//! A problem is written `name` or `name:parameter=value,…`, as in `ising:lambda=1e-4`; with a seed that is one
-//! instance. An instance can also be read from a JSON file, see [`instance`].
+//! A problem is written `name` or `name:parameter=value,…`, as in `ising:lambda=1e-4`; together
+//! with a seed it is one instance. A JSON file can also hold an instance, see [`instance`].
 
 pub(crate) mod antenna;
 mod bqp;
@@ -38,25 +38,25 @@ use crate::error::Error;
 pub(crate) use instance::Instance;
 pub(crate) use masked::Mask;
 
-/// Something to minimise over the combinations of some knobs.
+/// A cost to minimise over the combinations of some knobs.
 pub(crate) trait Problem: Send + Sync {
-    /// The knobs; a combination has a level for each.
+    /// The knobs; a combination has one level per knob.
     fn knobs(&self) -> &[Knob];
 
-    /// The cost of a combination: small is good.
+    /// The cost of a combination; smaller is better.
     fn cost(&self, levels: &[Level]) -> f64;
 
-    /// The smallest cost of all, where it is known or can be found in seconds.
+    /// The smallest cost, where it is known or can be computed in seconds.
     fn optimum(&self) -> Option<Optimum> {
         None
     }
 
-    /// What a choice is worth on data that had no part in choosing it.
+    /// The cost on held-out data.
     fn test_cost(&self, _levels: &[Level]) -> Option<f64> {
         None
     }
 
-    /// Where every method starts; none for a random combination.
+    /// The combination at which every method starts, or `None` for a random one.
     fn start(&self) -> Option<Vec<Level>> {
         None
     }
@@ -69,30 +69,30 @@ pub(crate) struct Optimum {
     pub(crate) levels: Vec<Level>,
 }
 
-/// What instances may be made from besides a seed.
+/// Inputs of an instance other than its seed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
-    /// The Mobile Price table; none for generated data of the same shape.
+    /// The Mobile Price table; `None` for generated data of the same shape.
     pub(crate) data: Option<PathBuf>,
 }
 
-/// How an instance is made from parameters, a seed and further sources.
+/// Builds an instance from parameters, a seed and further sources.
 type Build = fn(&Parameters<'_>, u64, &Sources) -> Result<Box<dyn Problem>, Error>;
-/// How one is made from a file.
+/// Builds an instance from a file.
 type Load = fn(&Instance) -> Result<Box<dyn Problem>, Error>;
 
-/// A problem by name, before its parameters and seed are chosen.
+/// A named problem, before its parameters and seed are chosen.
 pub(crate) struct Family {
     pub(crate) name: &'static str,
     /// One line for `trimtab list`.
     pub(crate) about: &'static str,
     pub(crate) parameters: &'static [Parameter],
     pub(crate) build: Build,
-    /// From a JSON instance, if the problem can be written as one.
+    /// Reads a JSON instance, if the problem supports that.
     pub(crate) load: Option<Load>,
 }
 
-/// A number that a problem can be given.
+/// A parameter of a problem.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) default: &'static str,
@@ -114,7 +114,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     antenna::FAMILY,
 ];
 
-/// What `--problem paper` means: section 7 of the paper.
+/// The problems of `--problem paper`: section 7 of the paper.
 pub(crate) const PAPER: &[&str] = &[
     "thumbs-up",
     "seesaw",
@@ -126,22 +126,23 @@ pub(crate) const PAPER: &[&str] = &[
     "sparse-classification",
     "sparse-classification:l1=0.002",
 ];
-/// What `--problem all` adds to those of the paper.
+/// The problems that `--problem all` adds to those of the paper.
 pub(crate) const BEYOND: &[&str] = &["contamination", "pest-control", "labs", "max-sat", "antenna"];
 
-/// Keeps the instance's random numbers apart from those of a method with the same seed.
+/// Separates the instance's random numbers from those of a method with the same seed.
 const STREAM: u64 = 0x494e_5354_4143;
 
-/// The random numbers that an instance is drawn from.
+/// The random generator of an instance.
 fn random_of(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed ^ STREAM)
 }
 
-/// A problem and its parameters as the user wrote them.
+/// A problem with its parameters, as the user wrote them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spec {
     name: &'static str,
-    /// Those that differ from their default, and those whose default is a word: it says where data come from.
+    /// Parameters that differ from their defaults, and those whose default is a word, because they
+    /// name the data source.
     given: BTreeMap<&'static str, String>,
 }
 
@@ -150,17 +151,17 @@ impl Spec {
         FAMILIES.iter().find(|family| family.name == self.name).unwrap_or(&FAMILIES[0])
     }
 
-    /// How records name the problem: with the data that it is on.
+    /// The problem's name in records, which includes its data source.
     pub(crate) fn id(&self, sources: &Sources) -> String {
         self.on(sources).to_string()
     }
 
-    /// The instance of a seed.
+    /// Builds the instance of a seed.
     pub(crate) fn build(&self, seed: u64, sources: &Sources) -> Result<Box<dyn Problem>, Error> {
         (self.family().build)(&Parameters(&self.on(sources)), seed, sources)
     }
 
-    /// The same on the data that were given instead of generated ones.
+    /// The same problem on the user's data instead of generated data.
     fn on(&self, sources: &Sources) -> Self {
         let mut spec = self.clone();
         if let (Some(_), Some(data)) = (&sources.data, spec.given.get_mut("data")) {
@@ -170,7 +171,7 @@ impl Spec {
     }
 }
 
-/// As it can be written on the command line.
+/// The form that the command line accepts.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
@@ -194,18 +195,18 @@ impl FromStr for Spec {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let family = FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| {
             let names: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
-            format!("there is no problem `{name}`; there are {}, and `paper` and `all` for many", names.join(", "))
+            format!("there is no problem `{name}`; choose one of {}, or `paper` or `all`", names.join(", "))
         })?;
         let is_word = |text: &str| !text.is_empty() && text.parse::<f64>().is_err();
         let words = family.parameters.iter().filter(|parameter| is_word(parameter.default));
         let mut given: BTreeMap<_, _> = words.map(|word| (word.name, word.default.to_string())).collect();
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) =
-                pair.split_once('=').ok_or_else(|| format!("`{pair}` is no parameter; write {name}:name=value"))?;
+                pair.split_once('=').ok_or_else(|| format!("`{pair}` is not a parameter; write {name}:name=value"))?;
             let parameter = family.parameters.iter().find(|parameter| parameter.name == key).ok_or_else(|| {
                 let names: Vec<_> = family.parameters.iter().map(|parameter| parameter.name).collect();
                 match names.is_empty() {
-                    true => format!("{name} has no parameter `{key}`, nor any other"),
+                    true => format!("{name} has no parameter `{key}`; it takes none"),
                     false => format!("{name} has no parameter `{key}`; it has {}", names.join(", ")),
                 }
             })?;
@@ -223,30 +224,27 @@ impl FromStr for Spec {
     }
 }
 
-/// The parameters of a problem, those not given at their default.
+/// The parameters of a problem, with defaults for those not given.
 pub(crate) struct Parameters<'a>(&'a Spec);
 
 impl Parameters<'_> {
-    /// The text of a parameter.
     pub(crate) fn text(&self, name: &str) -> &str {
         let default = || self.0.family().parameters.iter().find(|parameter| parameter.name == name);
         self.0.given.get(name).map_or_else(|| default().map_or("", |parameter| parameter.default), String::as_str)
     }
 
-    /// A number.
     pub(crate) fn number(&self, name: &str, range: RangeInclusive<f64>) -> Result<f64, Error> {
         let number = self.text(name).parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| self.fault(name, &format!("a number from {} to {}", range.start(), range.end())))
     }
 
-    /// A whole number.
     pub(crate) fn count(&self, name: &str, range: RangeInclusive<usize>) -> Result<usize, Error> {
         let number = self.text(name).parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| self.fault(name, &format!("a whole number from {} to {}", range.start(), range.end())))
     }
 
     fn fault(&self, name: &str, wanted: &str) -> Error {
-        Error::Usage(format!("`{name}={}` of {} does not work; write {wanted}", self.text(name), self.0.name))
+        Error::Usage(format!("`{name}={}` of {} is not valid; write {wanted}", self.text(name), self.0.name))
     }
 }
 

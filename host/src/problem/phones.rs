@@ -1,18 +1,19 @@
-//! A table of mobile phones and the class of their price: read from a file or generated.
+//! A table of mobile phones and their price classes, read from a file or generated.
 //!
-//! The file is `train.csv` of "Mobile Price Classification" (A. Sharma, Kaggle, 2018): a line of names, then 20
-//! features and `price_range` (0 to 3) a row. Its licence is not known, so it is not a part of this program. Without it
-//! a table of the same shape is generated, always the same: 2000 rows, 500 of each class, features with about the same
-//! ranges and dependencies. As in the real one, memory (`ram`) decides most, the battery and the pixels some, and the
-//! rest next to nothing:
+//! The file is `train.csv` of "Mobile Price Classification" (A. Sharma, Kaggle, 2018): a line of
+//! names, then 20 features and `price_range` (0 to 3) per row. Its licence is not known, so it is
+//! not part of this program. Without it, a fixed table of the same shape is generated: 2000 rows,
+//! 500 of each class, features with about the same ranges and dependencies. As in the real one,
+//! memory (`ram`) decides most, the battery and the pixels some, and the rest next to nothing:
 //!
-//! class = quarter of 0.917 ram + 0.201 battery_power + 0.122 px_width + 0.087 px_height + 0.045 int_memory − 0.03
-//! mobile_wt + 0.05 noise
+//! class = quarter of 0.917 ram + 0.201 battery_power + 0.122 px_width + 0.087 px_height + 0.045
+//! int_memory − 0.03 mobile_wt + 0.05 noise
 //!
-//! with all of them standardised.
+//! with all features standardised.
 //!
-//! **Choices.** Columns may be in any order and further ones are ignored: they are found by name. The weights were set
-//! by the correlations of the real table.
+//! **Choices**
+//! - Columns are found by name: they may be in any order, and additional ones are ignored.
+//! - The weights follow the correlations of the real table.
 
 use std::path::Path;
 
@@ -45,21 +46,19 @@ pub(super) const FEATURES: [&str; 20] = [
     "touch_screen",
     "wifi",
 ];
-/// The column that is to be predicted.
+/// The column to predict.
 const CLASS: &str = "price_range";
 /// Classes 0 to 3.
 pub(super) const CLASSES: usize = 4;
 /// Fewer rows than this cannot be split into three parts with all classes.
 const FEWEST: usize = 40;
 
-/// A phone: its features and its class.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phone {
     pub(super) features: [f64; FEATURES.len()],
     pub(super) class: usize,
 }
 
-/// Reads the file.
 pub(super) fn read(path: &Path) -> Result<Vec<Phone>, Error> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -91,7 +90,7 @@ fn parse(text: &str) -> Result<Vec<Phone>, String> {
         let cell = |name: &str| {
             let text = place(name).map_or("", |place| cells[place]);
             let value = text.parse().ok().filter(|value: &f64| value.is_finite());
-            value.ok_or_else(|| format!("line {number}, column {name}: `{text}` is no number"))
+            value.ok_or_else(|| format!("line {number}, column {name}: `{text}` must be a finite number"))
         };
         let mut features = [0.0; FEATURES.len()];
         for (feature, name) in features.iter_mut().zip(FEATURES) {
@@ -99,23 +98,23 @@ fn parse(text: &str) -> Result<Vec<Phone>, String> {
         }
         let class = cell(CLASS)?;
         let known = (0..CLASSES).find(|known| *known as f64 == class);
-        let class = known.ok_or_else(|| format!("line {number}, column {CLASS}: {class} is not 0, 1, 2 or 3"))?;
+        let class = known.ok_or_else(|| format!("line {number}, column {CLASS}: {class} must be 0, 1, 2 or 3"))?;
         phones.push(Phone { features, class });
     }
     if phones.len() < FEWEST {
-        return Err(format!("it has {} rows; at least {FEWEST} are needed", phones.len()));
+        return Err(format!("it has {} rows, but at least {FEWEST} are needed", phones.len()));
     }
     match (0..CLASSES).find(|class| phones.iter().all(|phone| phone.class != *class)) {
-        Some(class) => Err(format!("no row has {CLASS} {class}; all of 0, 1, 2 and 3 are needed")),
+        Some(class) => Err(format!("no row has {CLASS} {class}; the table needs rows of all classes 0, 1, 2 and 3")),
         None => Ok(phones),
     }
 }
 
-/// How many rows are generated.
+/// Number of generated rows.
 const ROWS: usize = 2000;
 /// The seed of the generated table.
 const SEED: u64 = 0x0050_484f_4e45;
-/// What a feature adds to the price: name, mean, standard deviation, weight.
+/// Contributions to the price: feature, mean, standard deviation, weight.
 const WORTH: [(&str, f64, f64, f64); 6] = [
     ("ram", 2127.0, 1080.0, 0.917),
     ("battery_power", 1250.0, 432.0, 0.201),
@@ -126,7 +125,7 @@ const WORTH: [(&str, f64, f64, f64); 6] = [
 ];
 const NOISE: f64 = 0.05;
 
-/// The table that stands in for the real one.
+/// The substitute for the real table.
 pub(super) fn generate() -> Vec<Phone> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut scored: Vec<(f64, [f64; FEATURES.len()])> = (0..ROWS)
@@ -147,7 +146,8 @@ pub(super) fn generate() -> Vec<Phone> {
 
 fn draw(random: &mut Xoshiro256PlusPlus) -> [f64; FEATURES.len()] {
     let mut whole = |low: u32, high: u32| f64::from(random.random_range(low..=high));
-    // Some are at most another one: a front camera is no better than the main one, a screen no wider than it is high.
+    // Some features are bounded by another: the front camera by the main one, the screen's width by
+    // its height.
     let (pc, px_width, sc_h) = (whole(0, 20), whole(500, 1998), whole(5, 19));
     let mut share = |of: f64| (of * whole(0, 1000) / 1000.0).floor();
     let (fc, px_height, sc_w) = (share(0.9 * pc), share(px_width), share(sc_h));
@@ -168,7 +168,7 @@ fn draw(random: &mut Xoshiro256PlusPlus) -> [f64; FEATURES.len()] {
         "sc_h" => sc_h,
         "sc_w" => sc_w,
         "talk_time" => whole(2, 20),
-        // Whatever has 4G has 3G.
+        // 4G implies 3G.
         "three_g" => whole(0, 1).max(four_g),
         // blue, dual_sim, touch_screen, wifi
         _ => whole(0, 1),
@@ -179,7 +179,7 @@ fn draw(random: &mut Xoshiro256PlusPlus) -> [f64; FEATURES.len()] {
 mod tests {
     use super::*;
 
-    /// A file with these lines after enough good ones.
+    /// A file with these lines after enough valid ones.
     fn file(lines: &[&str]) -> String {
         let mut text = format!("{},{CLASS}\n", FEATURES.join(","));
         for phone in generate().iter().step_by(40) {
@@ -193,7 +193,7 @@ mod tests {
     fn a_file_is_read_as_it_was_written() {
         let phones = parse(&file(&[])).unwrap();
         assert_eq!(phones, generate().into_iter().step_by(40).collect::<Vec<_>>());
-        // Another order of columns, further ones, line ends of Windows.
+        // Reordered columns, an additional one, Windows line ends.
         let moved: String = file(&[])
             .lines()
             .map(|line| {
@@ -236,7 +236,7 @@ mod tests {
             let covariance = mean(&|p| (p.0 - x) * (p.1 - y));
             covariance / (mean(&|p| (p.0 - x).powi(2)) * mean(&|p| (p.1 - y).powi(2))).sqrt()
         };
-        // Correlations of the real table, with two standard errors of 0.022 or so.
+        // Correlations of the real table. The standard error is about 0.022.
         for (name, expected) in
             [("ram", 0.917), ("battery_power", 0.201), ("px_width", 0.166), ("px_height", 0.149), ("wifi", 0.019)]
         {

@@ -1,18 +1,19 @@
-//! Seesaw: take weights so that they balance (section 7.3 of the paper).
+//! Seesaw: choose weights that balance (section 7.3 of the paper).
 //!
 //! f(b) = |Σᵢ bᵢ rᵢ wᵢ|, b ∈ {0, 1}^m, m even; f(0) = 10⁵.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | wᵢ | a weight, drawn evenly from [0.5, 2.5] |
+//! | wᵢ | a weight, uniform in [0.5, 2.5] |
 //! | rᵢ | its distance from the pivot: i − m/2 on the left side (i < m/2), i − m/2 + 1 on the right |
 //! | rᵢwᵢ | its torque |
 //!
-//! **Choices.** The empty seesaw balances perfectly, so it has to cost something; the paper does not say
-//! what. Ours is 10⁵.
+//! **Choices**
+//! - The empty seesaw balances perfectly, so it needs a cost, which the paper does not give. Ours
+//!   is 10⁵.
 //!
-//! **Optimum.** Exact for m ≤ 36: all torques of the left side and, sorted, all of the right; the best partner of each
-//! is found by bisection. 2^(m/2)·m/2 operations instead of 2^m.
+//! **Optimum.** Exact for m ≤ 36: all torques of the left side and, sorted, all of the right;
+//! bisection finds the best partner of each. 2^(m/2)·m/2 operations instead of 2^m.
 
 use rand::RngExt;
 use trimtab::{Knob, Level};
@@ -22,12 +23,12 @@ use crate::error::Error;
 
 pub(super) const FAMILY: Family = Family {
     name: "seesaw",
-    about: "balance: the absolute torque of the weights that are taken",
-    parameters: &[Parameter { name: "m", default: "24", about: "how many weights, an even number" }],
+    about: "balance: the absolute torque of the chosen weights",
+    parameters: &[Parameter { name: "m", default: "24", about: "number of weights, must be even" }],
     build: |given, seed, _| {
         let m = given.count("m", 2..=256)?;
         if m % 2 == 1 {
-            return Err(Error::Usage(format!("a seesaw has two equal sides; write seesaw:m={}", m + 1)));
+            return Err(Error::Usage(format!("seesaw:m={m} must be even; write seesaw:m={}", m + 1)));
         }
         let mut random = random_of(seed);
         Ok(Box::new(Seesaw::new((0..m).map(|_| random.random_range(0.5..2.5)).collect())))
@@ -35,9 +36,9 @@ pub(super) const FAMILY: Family = Family {
     load: Some(load),
 };
 
-/// What no weights at all cost.
+/// The cost of the empty seesaw.
 const EMPTY: f64 = 1e5;
-/// Most weights for which the optimum is found.
+/// Most weights for which the optimum is computed.
 const MOST: usize = 36;
 
 struct Seesaw {
@@ -48,7 +49,7 @@ struct Seesaw {
 fn load(instance: &Instance) -> Result<Box<dyn Problem>, Error> {
     let weights: Vec<f64> = instance.numbers("weights", instance.bits()?)?;
     if weights.len() % 2 == 1 {
-        return Err(instance.fault("a seesaw has two equal sides: `m` must be even"));
+        return Err(instance.fault("`m` must be even: a seesaw has two equal sides"));
     }
     Ok(Box::new(Seesaw::new(weights)))
 }
@@ -62,7 +63,7 @@ impl Seesaw {
     }
 }
 
-/// The torque of every choice of weights, with the choice.
+/// The torque of every choice of weights, with the choice as bits.
 fn sums(torques: &[f64]) -> Vec<(f64, u32)> {
     let mut sums = vec![(0.0, 0)];
     for (i, torque) in torques.iter().enumerate() {
@@ -96,8 +97,8 @@ impl Problem for Seesaw {
         let mut best = (f64::INFINITY, 0, 0);
         for (sum, choice) in sums(left) {
             let place = partners.partition_point(|partner| partner.0 < -sum);
-            // One more than the two nearest: for the empty left side the nearest is the empty right side, which is not
-            // allowed.
+            // One more than the two nearest: for the empty left side the nearest is the empty right
+            // side, which is not allowed.
             for partner in &partners[place.saturating_sub(1)..(place + 2).min(partners.len())] {
                 let torque = (sum + partner.0).abs();
                 if torque < best.0 && choice | partner.1 != 0 {

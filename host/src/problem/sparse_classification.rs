@@ -1,19 +1,23 @@
-//! Sparse classification: choose the features that tell the price class of a phone (section 7.6 of the paper).
+//! Sparse classification: choose features that predict the price class of a phone (section 7.6 of
+//! the paper).
 //!
-//! f(b) = share of the validation rows that a support vector machine gets wrong + l₁‖b‖₁, b ∈ {0, 1}²⁰; the machine
-//! ([`svm`]) is trained on the training rows with the features whose bit is 1. [`Problem::test_cost`] is its error on
-//! the test rows, without l₁.
+//! f(b) = fraction of the validation rows that a support vector machine misclassifies + l₁‖b‖₁, b ∈
+//! {0, 1}²⁰; the machine ([`svm`]) is trained on the training rows with the features whose bit is
+//! 1. [`Problem::test_cost`] is its error on the test rows, without l₁.
 //!
 //! | data | meaning |
 //! |---|---|
 //! | `data=generated` | a generated table of the same shape, see [`phones`]; the default |
-//! | `data=file` | the real table, from the file of `--data` |
+//! | `data=file` | the real table, from the file given by `--data` |
 //!
-//! **Choices.** The seed draws the split: half of the rows are training, a quarter validation, a quarter test. Features
-//! are standardised by the training rows. The names of the two kinds of data are always a part of the problem's name,
-//! so no result of generated data can be taken for one of the real table. The paper's L₁ weight is not known; ours is
-//! 0.002: with 500 validation rows a feature has to pay with more than one right answer. No features at all predict one
-//! class, wrong three times in four.
+//! **Choices**
+//! - The seed draws the split: half of the rows for training, a quarter each for validation and
+//!   test. Features are standardised by the training rows.
+//! - The kind of data is always part of the problem's name, so that nobody mistakes results on
+//!   generated data for results on the real table.
+//! - The paper's L₁ weight is not known; ours is 0.002: with 500 validation rows a feature must
+//!   gain more than one right answer.
+//! - Without features the machine predicts a single class, which is wrong three times in four.
 //!
 //! **Optimum.** Not known: all 2²⁰ choices would take about twenty minutes.
 
@@ -29,19 +33,19 @@ use crate::error::Error;
 
 pub(super) const FAMILY: Family = Family {
     name: "sparse-classification",
-    about: "choose features for a support vector machine on phone prices: validation error, test error beside it",
+    about: "choose features for a support vector machine on phone prices: validation error; test error on the side",
     parameters: &[
         Parameter { name: "data", default: "generated", about: "`generated`, or `file` for the real table of --data" },
-        Parameter { name: "l1", default: "0", about: "the price of a feature; the L₁ variant takes 0.002" },
+        Parameter { name: "l1", default: "0", about: "penalty per feature; 0.002 in the L₁ variant" },
     ],
     build: |given, seed, sources| {
         let price = given.number("l1", 0.0..=1e6)?;
         let phones = match (given.text("data"), &sources.data) {
             ("generated", _) => phones::generate(),
             ("file", Some(path)) => phones::read(Path::new(path))?,
-            ("file", None) => return Err(Error::Usage("data=file needs the file; add --data FILE".into())),
+            ("file", None) => return Err(Error::Usage("data=file needs a file; add --data FILE".into())),
             (other, _) => {
-                return Err(Error::Usage(format!("there is no data={other}; write data=generated or data=file")));
+                return Err(Error::Usage(format!("data={other} must be data=generated or data=file")));
             }
         };
         Ok(Box::new(SparseClassification::new(phones, price, seed)))
@@ -78,7 +82,7 @@ impl SparseClassification {
     }
 }
 
-/// Mean and standard deviation of a feature; 1 for one that never changes.
+/// Mean and standard deviation of a feature; the deviation is 1 if the feature is constant.
 fn scale(phones: &[Phone], feature: usize) -> (f64, f64) {
     let n = phones.len() as f64;
     let values = || phones.iter().map(|phone| phone.features[feature]);
@@ -87,7 +91,7 @@ fn scale(phones: &[Phone], feature: usize) -> (f64, f64) {
     (mean, if deviation > 0.0 { deviation } else { 1.0 })
 }
 
-/// The features on a common scale, and 1 for the intercept.
+/// The standardised features, and 1 for the intercept.
 fn standardised(phone: &Phone, scales: &[(f64, f64)]) -> Vec<f64> {
     let values = phone.features.iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation);
     values.chain([1.0]).collect()

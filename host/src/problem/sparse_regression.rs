@@ -1,8 +1,9 @@
-//! Sparse regression: choose the columns that predict (section 7.6 of the paper; Hastie, Tibshirani and Tibshirani,
-//! arXiv:1707.08692, section 3.1).
+//! Sparse regression: choose the columns that predict (section 7.6 of the paper; Hastie, Tibshirani
+//! and Tibshirani, arXiv:1707.08692, section 3.1).
 //!
-//! f(b) = ‖y_val − X_val β̂_b‖² / ‖y_val‖² + l₁‖b‖₁, b ∈ {0, 1}^p, where β̂_b is the least-squares fit of y_train on
-//! the columns of X_train whose bit is 1, without intercept. No columns predict 0: f(0) = 1.
+//! f(b) = ‖y_val − X_val β̂_b‖² / ‖y_val‖² + l₁‖b‖₁, b ∈ {0, 1}^p, where β̂_b is the least-squares
+//! fit of y_train on the columns of X_train whose bit is 1, without intercept. Without columns the
+//! prediction is 0, so f(0) = 1.
 //!
 //! | name | meaning |
 //! |---|---|
@@ -10,20 +11,21 @@
 //! | β | "beta-type 2": s ones, then zeros |
 //! | y | Xβ + noise of variance βᵀΣβ/ν, so ν is the signal-to-noise ratio |
 //!
-//! Training, validation and test data are n rows each. [`Problem::test_cost`] is the same error on the test data,
-//! without l₁.
+//! Training, validation and test data have n rows each. [`Problem::test_cost`] is the same error on
+//! the test data, without l₁.
 //!
-//! **Choices.** The paper does not say what its L₁ weight is. Ours is 0.01, between what a useless and what a useful
-//! column are worth (n = 100, s = 5, ν = 1): a useless one costs about 1/(n(1 + ν)) = 0.005 by overfitting, a useful
-//! one saves about ν/(s(1 + ν)) = 0.1. A column that those before it span (to 10⁻¹⁰) is not used: it could not improve
-//! the fit.
+//! **Choices**
+//! - The paper does not give its L₁ weight. Ours is 0.01, between the values of a useless and of a
+//!   useful column (n = 100, s = 5, ν = 1): a useless one costs about 1/(n(1 + ν)) = 0.005 by
+//!   overfitting, a useful one saves about ν/(s(1 + ν)) = 0.1.
+//! - A column in the span of those before it (to 10⁻¹⁰) is not used: it could not improve the fit.
 //!
-//! **Cost.** Gram-Schmidt on the training rows that carries the others along: 4nk² operations for k columns, 0.02 ms
-//! for 12 of 24.
+//! **Cost.** Gram-Schmidt on the training rows, applied to the others as well: 4nk² operations for
+//! k columns, 0.02 ms for 12 of 24.
 //!
-//! **Optimum.** Exact for p ≤ 25. Scalar products of all columns, of the training and of the validation rows, are
-//! enough to know the error; to take a column changes them by a sweep of those still undecided. All 2^p choices share
-//! their beginnings: about 50 operations each, about a second for p = 24.
+//! **Optimum.** Exact for p ≤ 25. The scalar products of all columns, over the training and over
+//! the validation rows, determine the error; taking a column sweeps it out of those still
+//! undecided. All 2^p choices share prefixes: about 50 operations each, about a second for p = 24.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -35,14 +37,14 @@ use crate::error::Error;
 
 pub(super) const FAMILY: Family = Family {
     name: "sparse-regression",
-    about: "choose columns for least squares: validation error, test error beside it",
+    about: "choose columns for least squares: validation error; test error on the side",
     parameters: &[
-        Parameter { name: "n", default: "100", about: "rows, each of training, validation and test" },
+        Parameter { name: "n", default: "100", about: "rows each of training, validation and test data" },
         Parameter { name: "p", default: "24", about: "columns" },
         Parameter { name: "s", default: "5", about: "columns that matter" },
         Parameter { name: "rho", default: "0.01", about: "correlation of neighbouring columns" },
         Parameter { name: "nu", default: "1", about: "signal-to-noise ratio" },
-        Parameter { name: "l1", default: "0", about: "the price of a column; the L₁ variant takes 0.01" },
+        Parameter { name: "l1", default: "0", about: "penalty per column; 0.01 in the L₁ variant" },
     ],
     build: |given, seed, _| {
         let (n, p) = (given.count("n", 2..=10_000)?, given.count("p", 1..=256)?);
@@ -57,10 +59,11 @@ pub(super) const FAMILY: Family = Family {
     load: Some(load),
 };
 
-/// A column whose part that is new is smaller than this, relative and squared, is not used.
+/// A column is not used if its component outside the span of the others is smaller than this,
+/// relative and squared.
 const DEPENDENT: f64 = 1e-20;
 
-/// Some rows of data, column by column.
+/// Rows of data, stored column by column.
 struct Part {
     columns: Vec<Vec<f64>>,
     target: Vec<f64>,
@@ -68,9 +71,10 @@ struct Part {
 
 struct SparseRegression {
     knobs: Vec<Knob>,
-    /// Every column and last the target: training, validation and test rows after one another.
+    /// Every column and last the target, each with training, validation and test rows one after the
+    /// other.
     stacked: Vec<Vec<f64>>,
-    /// Where the validation and where the test rows begin.
+    /// The first validation row and the first test row.
     ends: [usize; 2],
     price: f64,
 }
@@ -88,7 +92,7 @@ fn load(instance: &Instance) -> Result<Box<dyn Problem>, Error> {
     let part = |name: &str| {
         let target: Vec<f64> = instance.get(&format!("y_{name}"))?;
         if target.iter().all(|y| *y == 0.0) {
-            return Err(instance.fault(&format!("`y_{name}` is zero everywhere: there is nothing to predict")));
+            return Err(instance.fault(&format!("`y_{name}` must not be zero everywhere: there is nothing to predict")));
         }
         let rows = instance.matrix(&format!("X_{name}"), target.len(), p)?;
         let columns = (0..p).map(|j| rows.iter().map(|row| row[j]).collect()).collect();
@@ -102,7 +106,7 @@ impl Part {
     fn draw(n: usize, p: usize, s: usize, rho: f64, noise: f64, random: &mut Xoshiro256PlusPlus) -> Self {
         let (mut columns, mut target) = (vec![Vec::with_capacity(n); p], Vec::with_capacity(n));
         for _ in 0..n {
-            // Each column is ρ times the one before and something new: that has the covariance ρ^|i−j|.
+            // An autoregressive process: its covariance is ρ^|i−j|.
             let (mut before, mut y) = (0.0, 0.0);
             for (j, column) in columns.iter_mut().enumerate() {
                 let new: f64 = random.sample(StandardNormal);
@@ -134,7 +138,7 @@ impl SparseRegression {
     fn error(&self, levels: &[Level], part: usize) -> f64 {
         let train = self.ends[0];
         let rows = self.ends[part]..if part == 0 { self.ends[1] } else { self.stacked[0].len() };
-        // The rows that are not asked for need no work.
+        // Skip the rows that the error does not need.
         let own =
             |column: &[f64]| -> Vec<f64> { column[..train].iter().chain(&column[rows.clone()]).copied().collect() };
         let target = &self.stacked[self.knobs.len()];
@@ -159,16 +163,16 @@ impl SparseRegression {
     }
 }
 
-/// The scalar products of all columns and of the target, last, for columns of which those chosen are swept out.
+/// The scalar products of all columns and, last, the target, after sweeping out the chosen columns.
 struct Products {
     train: Vec<f64>,
     validation: Vec<f64>,
 }
 
-/// Looks at every choice of columns.
+/// Enumerates every choice of columns.
 struct Search {
     p: usize,
-    /// One for every number of columns taken.
+    /// One for each number of columns taken.
     products: Vec<Products>,
     /// l₁ in units of ‖y_val‖².
     price: f64,
@@ -178,7 +182,7 @@ struct Search {
 }
 
 impl Search {
-    /// The column is still to decide, and `taken` are in.
+    /// Decides a column, when `taken` columns are chosen.
     fn column(&mut self, column: usize, taken: usize) {
         let (p, width) = (self.p, self.p + 1);
         let own = &self.products[taken];
@@ -197,20 +201,21 @@ impl Search {
         self.levels[column] = 0;
     }
 
-    /// Takes a column: what is left of the later ones and of the target, on and above the diagonal.
+    /// Takes a column: updates the products of the later ones and of the target, on and above the
+    /// diagonal.
     fn sweep(&mut self, column: usize, taken: usize) {
         let width = self.p + 1;
         let (before, after) = self.products.split_at_mut(taken + 1);
         let (before, after) = (&before[taken], &mut after[0]);
         let row = column * width;
         let (a, b) = (&before.train[row..row + width], &before.validation[row..row + width]);
-        // The first products are those of the columns as they came.
+        // A column without a new component changes nothing.
         let is_new = a[column] > 0.0;
         let scale = if is_new { 1.0 / a[column] } else { 0.0 };
         for k in column + 1..width {
             let share = a[k] * scale;
             let place = k * width;
-            // b of the column and of column k, minus its share: then one product is enough.
+            // Combines the products with b into one per entry.
             let rest = b[k] - share * b[column];
             for l in k..width {
                 after.train[place + l] = before.train[place + l] - share * a[l];
@@ -271,8 +276,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Column 0 fits y = (2, 2) on (1, 1) with β = 2; column 1 fits on (1, −1) with β = 0; column 2 is column 0
-        // again.
+        // Column 0 fits y = (2, 2) on (1, 1) with β = 2; column 1 fits on (1, −1) with β = 0;
+        // column 2 is a multiple of column 0.
         let train = || part(&[&[1.0, 1.0], &[1.0, -1.0], &[3.0, 3.0]], &[2.0, 2.0]);
         // Validation: 2·1 instead of 4 leaves 2² of 4². Test: 2·1 instead of 1 leaves 1.
         let validation = part(&[&[1.0], &[5.0], &[3.0]], &[4.0]);
@@ -283,7 +288,7 @@ mod tests {
         assert_eq!(problem.test_cost(&[1, 0, 0]), Some(1.0));
         // y = 0·(1, −1) predicts 0.
         assert_eq!(problem.cost(&[0, 1, 0]), 1.5);
-        // A column twice predicts no worse than once.
+        // A dependent column does not change the prediction.
         assert!((problem.cost(&[1, 0, 1]) - 1.25).abs() < 1e-12);
     }
 
@@ -301,13 +306,13 @@ mod tests {
         let part = Part::draw(20_000, 3, 2, 0.5, 1.5, &mut random);
         let mean = |a: &[f64], b: &[f64]| dot(a, b) / a.len() as f64;
         let [first, second, third] = [0, 1, 2].map(|j| &part.columns[j][..]);
-        // Means of 20 000 products of normals: 0.007 is a standard error, five of them allowed.
+        // The means of 20 000 products of normals have standard errors from 0.007 to 0.017.
         for (found, expected) in [
             (mean(first, first), 1.0),
             (mean(third, third), 1.0),
             (mean(first, second), 0.5),
             (mean(first, third), 0.25),
-            // yᵀX₂ = ρ² + ρ, and the variance of y is 2 + 2ρ and the noise.
+            // yᵀX₂ = ρ² + ρ; the variance of y is 2 + 2ρ plus the noise.
             (mean(&part.target, third), 0.75),
         ] {
             assert!((found - expected).abs() < 0.05, "{found} {expected}");

@@ -1,27 +1,31 @@
-//! A linear support vector machine for several classes: one against one, squared hinge loss, by Newton's method.
+//! A linear support vector machine for several classes: one against one, squared hinge loss, by
+//! Newton's method.
 //!
-//! For each pair of classes: min over (w, w₀) of ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(wᵀxᵢ + w₀))², yᵢ = ±1 for the two classes.
-//! A row is of the class that wins most of its pairs, the lower one if several do.
+//! For each pair of classes: min over (w, w₀) of ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(wᵀxᵢ + w₀))², yᵢ = ±1
+//! for the two classes. A row gets the class that wins most of its pairs, the lowest one in a tie.
 //!
-//! **Choices.** One against one, as in libsvm: price classes are in order, and a straight cut tells two of them apart
-//! but not a middle one from all others. Newton's method on the active rows (those inside the margin) ends exactly at
-//! the minimum after a few steps (Keerthi and DeCoste, JMLR 6, 2005), so the result depends on no tolerance, order of
-//! rows or random number. The intercept is not penalised but for 10⁻⁶, without which it would not be unique when no row
-//! is active.
+//! **Choices**
+//! - One against one, as in libsvm: price classes are ordered, and a straight cut separates two of
+//!   them but not a middle one from all others.
+//! - Newton's method on the active rows (those inside the margin) ends exactly at the minimum after
+//!   a few steps (Keerthi and DeCoste, JMLR 6, 2005), so the result depends on no tolerance, order
+//!   of rows or random number.
+//! - The intercept has a penalty of only 10⁻⁶, which makes it unique when no row is active.
 //!
-//! **Cost.** At w = 0 all rows are active: that matrix is made once for all columns. Later steps add and remove only
-//! the rows that change sides: 1000 rows, 4 classes, 20 columns take about 1 ms.
+//! **Cost.** At w = 0 all rows are active: that matrix is computed once for all columns. Later
+//! steps add and remove only the rows that change sides: 1000 rows, 4 classes, 20 columns take
+//! about 1 ms.
 
 /// C: the weight of the loss against the size of w.
 const LOSS: f64 = 1.0;
 /// The penalty of the intercept.
 const INTERCEPT: f64 = 1e-6;
-/// Newton steps that are enough; a few usually are.
+/// Limit on Newton steps; usually a few are enough.
 const STEPS: usize = 50;
 
 /// Rows of numbers, each with a class.
 pub(super) struct Rows {
-    /// Columns of a row; the last is 1, for the intercept.
+    /// Number of columns; the last is 1, for the intercept.
     pub(super) width: usize,
     pub(super) values: Vec<f64>,
     pub(super) classes: Vec<usize>,
@@ -37,7 +41,7 @@ impl Rows {
     }
 }
 
-/// The rows of two classes, and what is known of them before columns are chosen.
+/// The rows of two classes, with sums that do not depend on the chosen columns.
 pub(super) struct Pair {
     classes: [usize; 2],
     rows: Rows,
@@ -71,7 +75,7 @@ fn add(products: &mut [f64], row: &[f64], sign: f64) {
     }
 }
 
-/// Weights of every pair on some columns, the intercept last.
+/// The weights of every pair on some columns, the intercept last.
 pub(super) struct Machine {
     columns: Vec<usize>,
     votes: Vec<([usize; 2], Vec<f64>)>,
@@ -79,7 +83,6 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Trains on these columns.
     pub(super) fn train(pairs: &[Pair], columns: &[usize]) -> Self {
         let mut columns = columns.to_vec();
         columns.extend(pairs.first().map(|pair| pair.rows.width - 1));
@@ -88,7 +91,7 @@ impl Machine {
         Self { columns, votes, classes }
     }
 
-    /// The share of rows that it takes for another class.
+    /// The fraction of misclassified rows.
     pub(super) fn error(&self, rows: &Rows) -> f64 {
         let wrong = (0..rows.len()).filter(|i| self.class(rows.row(*i)) != rows.classes[*i]).count();
         wrong as f64 / rows.len() as f64
@@ -100,13 +103,12 @@ impl Machine {
             let value: f64 = self.columns.iter().zip(weights).map(|(column, weight)| row[*column] * weight).sum();
             wins[pair[usize::from(value > 0.0)]] += 1;
         }
-        // Of equals, the first.
+        // The lowest class wins a tie.
         (0..self.classes).rev().max_by_key(|class| wins[*class]).unwrap_or(0)
     }
 }
 
 impl Pair {
-    /// The weights of the columns.
     fn train(&self, columns: &[usize]) -> Vec<f64> {
         let (n, k, width) = (self.rows.len(), columns.len(), self.rows.width);
         let rows: Vec<f64> = (0..n).flat_map(|i| columns.iter().map(move |j| self.rows.row(i)[*j])).collect();
@@ -125,7 +127,7 @@ impl Pair {
             // The minimum if exactly these rows were inside the margin: (P + 2C Σ xxᵀ) w = 2C Σ yx.
             let goal = solve(&products, &sums, k);
             let goals: Vec<f64> = (0..n).map(|i| sign(i) * dot(row(i), &goal)).collect();
-            // Half the way, and half of that, if all the way leads up.
+            // Halve the step while it increases the objective.
             let now = objective(&weights, &margins);
             let mut step = 1.0;
             let (mut next, mut reached) = (goal, goals);
@@ -161,7 +163,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// What is minimised, from the margins yᵢ(wᵀxᵢ + w₀).
+/// The objective, from the margins yᵢ(wᵀxᵢ + w₀).
 fn objective(weights: &[f64], margins: &[f64]) -> f64 {
     let loss: f64 = margins.iter().map(|margin| (1.0 - margin).max(0.0)).map(|inside| inside * inside).sum();
     let (intercept, weights) = weights.split_last().map_or((0.0, weights), |(last, rest)| (*last, rest));
@@ -181,7 +183,7 @@ fn solve(products: &[f64], sums: &[f64], k: usize) -> Vec<f64> {
                 own[j] = (entry - dot(&own[..j], &other[..j])) / other[j];
             } else {
                 let penalty = if i + 1 == k { INTERCEPT } else { 1.0 };
-                // The penalty keeps this above zero; rounding cannot take it away.
+                // The penalty keeps this positive in spite of rounding.
                 own[i] = (entry + penalty - dot(&own[..i], &own[..i])).max(0.5 * INTERCEPT).sqrt();
             }
         }
@@ -201,7 +203,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// Rows in the plane, class by a noisy sum of the coordinates; a third column is noise alone.
+    /// Rows in the plane, classified by a noisy sum of the coordinates; the third column is pure
+    /// noise.
     fn rows(n: usize, classes: usize, seed: u64) -> Rows {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut rows = Rows { width: 4, values: Vec::new(), classes: Vec::new() };

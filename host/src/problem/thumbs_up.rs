@@ -9,7 +9,7 @@ use super::{Family, Optimum, Parameter, Problem};
 pub(super) const FAMILY: Family = Family {
     name: "thumbs-up",
     about: "as many ones as possible: −(number of ones)/m",
-    parameters: &[Parameter { name: "m", default: "20", about: "how many thumbs" }],
+    parameters: &[Parameter { name: "m", default: "20", about: "number of thumbs" }],
     build: |given, _, _| Ok(Box::new(ThumbsUp::new(given.count("m", 1..=256)?))),
     load: Some(|instance| Ok(Box::new(ThumbsUp::new(instance.bits()?)))),
 };

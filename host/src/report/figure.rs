@@ -1,7 +1,9 @@
-//! The figures: which there are, and each as a file of its own.
+//! The figures, each as a file of its own.
 //!
-//! **Choices.** A file has the panels side by side and the legend in rows below, where it covers no data. The page shows the
-//! same panels, one below the other where the screen is narrow, and has one legend for all.
+//! **Choices**
+//! - A file has its panels side by side and the legend in rows below, where it covers no data.
+//! - The page shows the same panels, one below the other on a narrow screen, with one legend for
+//!   all.
 
 use super::panel::{self, Line, Lines, Panel, Plot, Point, Row, Scale};
 use super::runs::{Problem, Race, Run, Runs};
@@ -21,7 +23,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Every line's name, looks, and whether it is a method's; each once, in order.
+    /// Per line its name, its style and whether it is a method's; each once, in order.
     pub(super) fn legend(&self) -> Vec<(&str, Style, bool)> {
         let mut all: Vec<(&str, Style, bool)> = Vec::new();
         for entry in self.panels.iter().flat_map(Panel::names) {
@@ -32,7 +34,7 @@ impl Figure {
         all
     }
 
-    /// The figure as a file's text.
+    /// The text of the figure's file.
     pub(super) fn file(&self) -> String {
         let legend = self.legend();
         // The title's letters are half as wide again.
@@ -61,12 +63,12 @@ impl Figure {
     }
 }
 
-/// What a race is called beside its twin.
+/// The title of a race beside its masked or unmasked twin.
 fn panel_title(mask: bool) -> String {
     if mask { "masked".into() } else { "not masked".into() }
 }
 
-/// The lines of a race: at each of `1..=horizon`, a mean over seeds of a number of the run.
+/// The lines of a race: at each of `1..=horizon`, the mean over seeds of a number of the run.
 fn lines(runs: &Runs, race: &Race, horizon: usize, f: impl Fn(&Run, usize) -> f64) -> Vec<Line> {
     let line = |(method, (name, style)): (usize, &(String, Style))| {
         let point = |t: usize| {
@@ -79,7 +81,7 @@ fn lines(runs: &Runs, race: &Race, horizon: usize, f: impl Fn(&Run, usize) -> f6
     runs.methods.iter().enumerate().filter_map(line).collect()
 }
 
-/// How the lines end, for readers who cannot see them.
+/// The ends of the lines in words, for screen readers.
 fn endings(lines: &[Line], write: impl Fn(f64) -> String) -> String {
     let end = |line: &Line| line.points.last().map(|point| (point.y, format!("{} {}", line.name, write(point.y))));
     let mut ends: Vec<_> = lines.iter().filter_map(end).collect();
@@ -87,7 +89,7 @@ fn endings(lines: &[Line], write: impl Fn(f64) -> String) -> String {
     format!("At the end: {}.", text::list(&ends.into_iter().map(|(_, text)| text).collect::<Vec<_>>()))
 }
 
-/// The smallest and the largest y of lines, bands included.
+/// The smallest and the largest y of the points, including bands.
 fn extent<'a>(points: impl Iterator<Item = &'a Point>) -> Option<(f64, f64)> {
     points.fold(None, |extent: Option<(f64, f64)>, point| {
         let (low, high) = extent.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
@@ -106,7 +108,7 @@ fn seeds(problem: &Problem) -> String {
     }
 }
 
-/// Figures of one problem, as far as its runs have what they show.
+/// The figures of one problem, as far as its runs have the data.
 pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Vec<Figure> {
     let mut all = vec![best(runs, problem, slug)];
     if problem.has_optimum() {
@@ -115,13 +117,14 @@ pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Vec<Figu
     all
 }
 
-/// Best so far against evaluations, as the paper's figures 1 to 3.
+/// Best so far against evaluations, as in the paper's figures 1 to 3.
 fn best(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
     let horizon = problem.horizon();
     let races: Vec<_> =
         problem.there().map(|(mask, race)| (mask, race, lines(runs, race, horizon, Run::best))).collect();
     let points = || races.iter().flat_map(|(_, _, lines)| lines).flat_map(|line| &line.points);
-    // Bad beginnings must not flatten what follows: the top is where the lines are after a thirtieth of the budget, unless all fits.
+    // Bad starts must not flatten the rest: the top is where the lines are after a thirtieth of the
+    // budget, unless everything fits.
     let early = (horizon as f64 / 30.0).max(2.0);
     let (low, top) = extent(points()).unwrap_or((0.0, 1.0));
     let (_, later) = extent(points().filter(|point| point.x >= early)).unwrap_or((low, top));
@@ -141,7 +144,7 @@ fn best(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
     });
     let mut caption = format!("Best value so far against evaluations; lower is better. {}", seeds(problem));
     if optimum.is_some() {
-        caption += " The dotted level is the optimum, a mean over the instances.";
+        caption += " The dotted line is the optimum, averaged over the instances.";
     }
     if high < top {
         caption += " Values above the plot are drawn at its edge.";
@@ -182,15 +185,15 @@ fn regret(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
         id: format!("{slug}-regret"),
         title: format!("{}: simple regret", problem.name),
         caption: format!(
-            "Simple regret: best so far minus the optimum, on a log axis. A line on the lower edge is at 0: every seed has \
-             found the optimum. {}",
+            "Simple regret: best so far minus the optimum, on a log axis. A line on the lower edge is at 0: every seed \
+             has found the optimum. {}",
             seeds(problem)
         ),
         panels: panels.collect(),
     }
 }
 
-/// Which share of the seeds has found the optimum.
+/// The share of seeds that have found the optimum.
 fn solved(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
     let horizon = problem.horizon();
     let share =
@@ -217,7 +220,7 @@ fn solved(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
     }
 }
 
-/// What a suggestion costs, over all problems.
+/// The time per suggestion, over all problems.
 pub(super) fn seconds(runs: &Runs) -> Figure {
     let horizon = runs.problems.iter().map(Problem::horizon).max().unwrap_or(0);
     let all = |method: usize| runs.races().flat_map(move |(_, _, race)| &race.runs[method]);
@@ -261,14 +264,15 @@ pub(super) fn seconds(runs: &Runs) -> Figure {
     Figure {
         id: "seconds".into(),
         title: "Seconds per suggestion, all problems".into(),
-        caption: "Seconds of processor time to suggest a combination and to be told its value, over all problems. Left: the median at each \
-                  evaluation. Right: the median and the range of the middle 80 %. Initial points are left out."
+        caption: "Processor time to suggest a combination and to learn from its value, over all problems. Left: the \
+                  median at each evaluation. Right: the median and the range of the middle 80 %. Initial points are \
+                  left out."
             .into(),
         panels: vec![growing, overall],
     }
 }
 
-/// What a method took for every combination that it asked for.
+/// A method's seconds for every combination that it asked for.
 pub(super) fn suggestion_seconds(runs: &Runs, method: usize) -> Vec<f64> {
     let all = runs.races().flat_map(|(_, _, race)| &race.runs[method]);
     all.flat_map(|run| run.seconds.iter().skip(run.initial)).copied().collect()

@@ -4,15 +4,18 @@
 //! records → runs → stats → figures, tables, verdict → page
 //! ```
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | report.html | all of it, in one file that needs no network |
+//! | report.html | everything, in one file that needs no network |
 //! | figures/….svg | the figures, each with its legend |
 //! | tables.md | the tables, each with the command that made it |
 //!
-//! **Choices.** Only records are read: a report says what happened, whoever ran it. Where trimtab loses, the page says so first.
+//! **Choices**
+//! - Only records are read: a report shows the results, whoever ran them.
+//! - Where trimtab loses, the page says so first.
 //!
-//! **Cost.** Some seconds for thousands of runs; the page has some tens of kilobytes a problem.
+//! **Cost.** A few seconds for thousands of runs; the page takes some tens of kilobytes per
+//! problem.
 
 mod figure;
 mod page;
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     terminal::print(&format!("{}\n", page.display()))
 }
 
-/// Writes the report of some directories into another, and gives the page's path.
+/// Writes the report on some directories into another, and returns the page's path.
 fn write(folders: &[PathBuf], out: &Path, command: &str) -> Result<PathBuf, Error> {
     let runs = Runs::read(folders)?;
     let page = Page::of(&runs, command);
@@ -69,7 +72,8 @@ fn cannot(path: &Path, error: &std::io::Error) -> Error {
     Error::Failed(format!("cannot write {}: {error}; choose another directory with --out", path.display()))
 }
 
-/// A name as part of a path or an address: letters, digits and `.`, `_`, `+` stay, everything else is `-`.
+/// A name for paths and addresses: letters, digits and `.`, `_`, `+` stay, everything else becomes
+/// `-`.
 fn slug(name: &str) -> String {
     let keep = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_' | '+') { c } else { '-' };
     name.chars().map(keep).collect()

@@ -8,7 +8,7 @@
     button.setAttribute("aria-pressed", String(isShown));
     groups.filter((group) => group.dataset.method === button.dataset.toggle).forEach((group) => group.classList.toggle("off", !isShown));
   };
-  // Pointing at a name leaves only its lines bright.
+  // Pointing at a name dims all other lines.
   const point = (name) => groups.forEach((group) => group.classList.toggle("dim", name !== null ? group.dataset.method !== name : false));
   toggles.forEach((button) => {
     const isShown = () => button.getAttribute("aria-pressed") === "true";
@@ -23,7 +23,7 @@
     button.addEventListener("click", () => toggles.forEach((toggle) => show(toggle, button.dataset.all === "true")));
   });
 
-  // By number where there is one, else by text; what is missing comes last, either way.
+  // Sorts by number where there is one, else by text. Missing values come last in either order.
   const missing = "–";
   const compare = (a, b, sign) => {
     const [isMissingA, isMissingB] = [a, b].map((cell) => cell.textContent === missing);

@@ -1,8 +1,10 @@
-//! The page: one HTML file with everything in it.
+//! The page: one self-contained HTML file.
 //!
-//! **Choices.** Well-formed as XML too, so that tests can read it. A policy in its head forbids every request, so "needs no network" is not
-//! a promise but a rule. Without its script it is the same page, only that nothing can be sorted or hidden. The legend stands
-//! beside the figures on a wide screen and above them on a narrow one.
+//! **Choices**
+//! - It is also well-formed XML, so that tests can parse it.
+//! - A policy in its head forbids every request, which enforces "needs no network".
+//! - Without its script the page is the same, except that nothing can be sorted or hidden.
+//! - The legend stands beside the figures on a wide screen and above them on a narrow one.
 
 use std::fmt::Write;
 
@@ -23,7 +25,7 @@ const SCRIPT: &str = include_str!("page.js");
 struct Section {
     id: String,
     title: String,
-    /// Sentences before everything else.
+    /// Sentences at the top.
     said: Vec<String>,
     /// Sentences about losses.
     losses: Vec<String>,
@@ -31,7 +33,7 @@ struct Section {
     tables: Vec<Table>,
 }
 
-/// Everything that a report shows.
+/// The contents of a report.
 pub(super) struct Page {
     command: String,
     facts: String,
@@ -88,7 +90,7 @@ impl Page {
         self.sections.iter().flat_map(|section| &section.figures)
     }
 
-    /// The tables for people who read files.
+    /// The tables as Markdown.
     pub(super) fn markdown(&self) -> String {
         let mut text = format!("# Tables of the report\n\n{}\n\n", self.facts);
         for note in &self.notes {
@@ -129,7 +131,7 @@ impl Page {
         html
     }
 
-    /// Legend and contents.
+    /// The legend and the contents.
     fn aside(&self) -> String {
         let mut html = String::from(
             "<aside>\n<details id=\"legend\" open=\"open\">\n<summary>Methods</summary>\n\
@@ -169,7 +171,7 @@ impl Section {
             html += "<div class=\"panels\">\n";
             html.extend(figure.panels.iter().map(|panel| panel.part(&figure.title)));
             html += "</div>\n<figcaption>";
-            // Lines that are no method's are not in the page's legend.
+            // The page's legend has only methods; other lines get a key here.
             for (name, style, _) in figure.legend().into_iter().filter(|(_, _, is_method)| !is_method) {
                 let _ = write!(html, "<span class=\"key\">{}{}</span>", sample(style), escape(name));
             }
@@ -180,7 +182,7 @@ impl Section {
     }
 }
 
-/// A line and a mark.
+/// A line and a mark, for legends.
 fn sample(style: Style) -> String {
     let mut svg = Svg::ornament(36.0, 14.0);
     svg.begin_group(&[("class", &style.classes())], "");
@@ -189,12 +191,13 @@ fn sample(style: Style) -> String {
     svg.finish()
 }
 
-/// Who wins, who loses, where.
+/// The section about wins and losses.
 fn summary(runs: &Runs, verdict: &Verdict) -> Section {
     let lost = tables::findings(
         "losses",
         "Where trimtab loses",
-        "Final values on the seeds that both have, mean ± standard error. p: the chance to look this much worse if both were equal.",
+        "Final values on the seeds that both have, mean ± standard error. p: the probability of looking this much \
+         worse if both were equal.",
         &verdict.worse,
     );
     let behind = tables::findings(
@@ -221,7 +224,7 @@ fn summary(runs: &Runs, verdict: &Verdict) -> Section {
     }
 }
 
-/// What a reader must know before comparing.
+/// Caveats for comparisons.
 fn notes(runs: &Runs) -> Vec<String> {
     let mut notes = Vec::new();
     for (problem, mask, race) in runs.races() {
@@ -247,12 +250,12 @@ fn notes(runs: &Runs) -> Vec<String> {
     }
     let is_single = runs.races().all(|(_, _, race): (_, _, &Race)| race.runs.iter().all(|runs| runs.len() < 2));
     if is_single {
-        notes.push("There is one seed a method: no standard errors, and every difference may be chance.".into());
+        notes.push("There is one seed per method: no standard errors, and every difference may be chance.".into());
     }
     notes
 }
 
-/// A name for every problem that is safe in paths and addresses, no two alike.
+/// A unique name for every problem, safe in paths and addresses.
 fn slugs(runs: &Runs) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for problem in &runs.problems {

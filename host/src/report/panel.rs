@@ -1,7 +1,10 @@
-//! One plot of a figure: lines with bands and marks, a group a method.
+//! One plot of a figure: lines with bands and marks, one group per method.
 //!
-//! **Choices.** Marks are sparse and start at another place for each line, so that lines on top of each other still show who is there.
-//! trimtab is drawn last, on top. Points that a straight line passes within a fifth of a pixel are left out: pages stay small.
+//! **Choices**
+//! - Marks are sparse and start at a different place on each line, so that lines on top of each
+//!   other remain visible.
+//! - trimtab is drawn last, on top.
+//! - Points within a fifth of a pixel of a straight line are dropped, to keep pages small.
 
 use std::fmt::Write;
 
@@ -15,10 +18,10 @@ const LEFT: f64 = 74.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 46.0;
-/// Marks on a line.
+/// Marks per line.
 const MARKS: usize = 5;
 
-/// The range of an axis and how it is divided.
+/// The range of an axis and its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     Count(usize),
@@ -35,14 +38,14 @@ impl Scale {
         }
     }
 
-    /// A linear range with some air around the values.
+    /// A linear range with a margin around the values.
     pub(super) fn around(low: f64, high: f64) -> Self {
         let air = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
         Self::Linear(low - air, high + air)
     }
 }
 
-/// A value with the band around it.
+/// A value with its band.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
@@ -50,12 +53,11 @@ pub(super) struct Point {
     pub(super) band: (f64, f64),
 }
 
-/// One line.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) style: Style,
-    /// Whether it is a method's, which the page's legend can hide.
+    /// Whether it is a method's line, which the page's legend can hide.
     pub(super) is_method: bool,
     pub(super) points: Vec<Point>,
 }
@@ -66,7 +68,7 @@ pub(super) struct Lines {
     pub(super) x: (Scale, String),
     pub(super) y: (Scale, String),
     pub(super) lines: Vec<Line>,
-    /// A value to compare with.
+    /// A reference value.
     pub(super) level: Option<f64>,
 }
 
@@ -82,15 +84,15 @@ pub(super) struct Row {
 #[derive(Clone, Debug)]
 pub(super) enum Plot {
     Lines(Lines),
-    /// Spans on a log axis of this name, one row each.
+    /// Spans on a log axis of this name, one per row.
     Rows(String, Vec<Row>),
 }
 
-/// A plot and what is said about it.
+/// A plot with its title and description.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
     pub(super) title: String,
-    /// For readers who cannot see it.
+    /// For screen readers.
     pub(super) description: String,
     pub(super) plot: Plot,
 }
@@ -103,14 +105,14 @@ impl Panel {
         }
     }
 
-    /// As a part of a page.
+    /// The panel as part of a page.
     pub(super) fn part(&self, figure: &str) -> String {
         let mut svg = Svg::bare(WIDTH, self.height(), &format!("{figure}: {}", self.title), &self.description);
         self.draw(&mut svg, (0.0, 0.0));
         svg.finish()
     }
 
-    /// Draws at a place.
+    /// Draws the panel at a position.
     pub(super) fn draw(&self, svg: &mut Svg, (left, top): (f64, f64)) {
         svg.text(left + LEFT, top + 18.0, "heading", &self.title);
         let across = (left + LEFT, left + WIDTH - RIGHT);
@@ -124,7 +126,7 @@ impl Panel {
         }
     }
 
-    /// Who is in it, in order.
+    /// Its lines or rows, in order: name, style and whether it is a method's.
     pub(super) fn names(&self) -> Vec<(&str, Style, bool)> {
         match &self.plot {
             Plot::Lines(lines) => {
@@ -157,7 +159,7 @@ impl Lines {
             let middle = place(|point| point.y);
             svg.path(&steps(&thinned(&middle)), "line");
             let every = middle.len().div_ceil(MARKS).max(1);
-            // Each line starts elsewhere; the last point always has one.
+            // Each line starts elsewhere; the last point always has a mark.
             let first = (i * 3 + every / 2) % every;
             let last = middle.len().checked_sub(1);
             let places = (first..middle.len()).step_by(every).filter(|at| Some(at + every / 2) < last).chain(last);
@@ -169,7 +171,7 @@ impl Lines {
     }
 }
 
-/// A row a method: a bar from the low to the high end, a mark in the middle.
+/// One row per method: a bar from the low to the high end, a mark in the middle.
 fn spans(svg: &mut Svg, name: &str, rows: &[Row], across: (f64, f64), (bottom, top): (f64, f64)) {
     let ends = rows.iter().flat_map(|row| row.span).filter(|x| *x > 0.0);
     let (low, high) = ends.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
@@ -198,13 +200,13 @@ fn begin(svg: &mut Svg, name: &str, style: Style, is_method: bool) {
     }
 }
 
-/// A line and a mark as a legend shows them, 34 pixels wide.
+/// A line and a mark for a legend, 34 pixels wide.
 pub(super) fn sample(svg: &mut Svg, (x, y): (f64, f64), style: Style) {
     svg.path(&steps(&[(x, y), (x + 34.0, y)]), "line");
     svg.path(&mark((x + 17.0, y), style), "mark");
 }
 
-/// About how wide a name is, in the type of numbers; a little more rather than less.
+/// Estimated width of a name in the font of numbers, rather too large than too small.
 pub(super) fn text_width(name: &str) -> f64 {
     7.6 * name.chars().count() as f64
 }
@@ -223,11 +225,11 @@ fn steps(points: &[(f64, f64)]) -> String {
     path
 }
 
-/// The points without those that the others nearly give (Ramer 1972; Douglas and Peucker 1973).
+/// Drops the points that the others nearly determine (Ramer 1972; Douglas and Peucker 1973).
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     const NEAR: f64 = 0.2;
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
-    // Points go from left to right, so that the distance upwards will do.
+    // Points go from left to right, so the vertical distance is enough.
     let off = |(x, y): (f64, f64)| {
         let share = if last.0 > first.0 { (x - first.0) / (last.0 - first.0) } else { 0.0 };
         (first.1 + share * (last.1 - first.1) - y).abs()

@@ -1,10 +1,12 @@
-//! The runs that a report is about: every `*.jsonl` below some directories, merged and put in order.
+//! The runs of a report: every `*.jsonl` below some directories, merged and ordered.
 //!
-//! **Choices.** Problems and methods are in the order of `trimtab list`, those that it does not know last. A run that
-//! is there twice must be the same in all but its times, and counts once: shards may overlap, seeds may not mean two things. A run that
-//! ended before others of its problem has nothing left to ask, and keeps its best.
+//! **Choices**
+//! - Problems and methods follow `trimtab list`; unknown ones come last.
+//! - Shards may overlap: a run that is there twice counts once and must agree in everything but its
+//!   times.
+//! - A run that ended before others of its problem had exhausted the space, so it keeps its best.
 //!
-//! **Cost.** Reads all files on all cores; keeps a few numbers an evaluation.
+//! **Cost.** Reads all files on all cores; keeps a few numbers per evaluation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,20 +21,20 @@ use crate::problem::{BEYOND, FAMILIES, PAPER};
 use crate::record::{self, Record};
 use crate::stats::{Estimate, evaluations_to};
 
-/// One run, as far as a report needs it.
+/// The parts of a run that a report needs.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) seed: u64,
     pub(super) values: Vec<f64>,
     pub(super) bests: Vec<f64>,
-    /// How many evaluations the method was given.
+    /// Number of initial evaluations, which the method did not ask for.
     pub(super) initial: usize,
-    /// What the method took for each evaluation.
+    /// The method's seconds for each evaluation.
     pub(super) seconds: Vec<f64>,
     pub(super) optimum: Option<f64>,
-    /// The error on test data of the best combination.
+    /// The best combination's error on test data.
     pub(super) test: Option<f64>,
-    /// The largest level of each knob that was evaluated.
+    /// The largest evaluated level of each knob.
     highest: Vec<Level>,
 }
 
@@ -55,7 +57,7 @@ impl Run {
         }
     }
 
-    /// The best after `t` evaluations; a run that ended before keeps its last.
+    /// The best after `t` evaluations. A run that ended earlier keeps its last.
     pub(super) fn best(&self, t: usize) -> f64 {
         let last = self.bests.len().saturating_sub(1);
         self.bests.get(t.saturating_sub(1).min(last)).copied().unwrap_or(f64::NAN)
@@ -65,17 +67,18 @@ impl Run {
         self.best(usize::MAX)
     }
 
-    /// Which evaluation found the optimum; infinity if none did, nothing if the optimum is not known.
+    /// The evaluation that found the optimum, or infinity if none did; `None` if the optimum is not
+    /// known.
     pub(super) fn solved_at(&self) -> Option<f64> {
         let optimum = self.optimum?;
         Some(evaluations_to(optimum, &self.bests).map_or(f64::INFINITY, |t| t as f64))
     }
 }
 
-/// All runs of a problem, masked or not: what is compared.
+/// All runs of a problem, either masked or not: the unit of comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Race {
-    /// Runs by method, in the report's order, and in order of seeds; empty where there are none.
+    /// Runs per method, in the report's order, sorted by seed; empty where there are none.
     pub(super) runs: Vec<Vec<Run>>,
 }
 
@@ -93,13 +96,13 @@ impl Race {
         self.all().map(|run| run.bests.len()).max().unwrap_or(0)
     }
 
-    /// Final values of two methods, seed by seed, where both have a run.
+    /// Pairs of two methods' final values on the seeds that both have.
     pub(super) fn pairs(&self, own: usize, other: usize) -> Vec<(f64, f64)> {
         let rival = |seed: u64| self.runs[other].iter().find(|run| run.seed == seed);
         self.runs[own].iter().filter_map(|run| Some((run.last(), rival(run.seed)?.last()))).collect()
     }
 
-    /// A number of every run of a method that has it.
+    /// A number of each of a method's runs that has it.
     pub(super) fn numbers(&self, method: usize, f: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
         self.runs[method].iter().filter_map(f).collect()
     }
@@ -122,7 +125,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// The races that were run, each with whether it is masked.
+    /// The races that have runs, each with whether it is masked.
     pub(super) fn there(&self) -> impl Iterator<Item = (bool, &Race)> {
         [false, true].into_iter().zip(&self.races).filter(|(_, race)| !race.is_empty())
     }
@@ -139,7 +142,7 @@ impl Problem {
         self.there().any(|(_, race)| race.all().any(|run| run.test.is_some()))
     }
 
-    /// ln N, as far as the runs show it: N is the product over knobs of the levels that were tried.
+    /// ln N as far as the runs show it: N is the product over knobs of the levels that were tried.
     pub(super) fn log_cardinality(&self) -> f64 {
         let mut highest: Vec<Level> = Vec::new();
         for run in self.races.iter().flat_map(Race::all) {
@@ -149,14 +152,14 @@ impl Problem {
         highest.iter().map(|level| (f64::from(*level) + 1.0).ln()).sum()
     }
 
-    /// What `trimtab list` says of it.
+    /// The problem's description in `trimtab list`.
     pub(super) fn about(&self) -> Option<&'static str> {
         let family = self.name.split(':').next().unwrap_or_default();
         FAMILIES.iter().find(|own| own.name == family).map(|own| own.about)
     }
 }
 
-/// Everything that was read.
+/// All runs that were read.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     pub(super) problems: Vec<Problem>,
@@ -164,7 +167,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Where trimtab is among the methods.
+    /// The index of trimtab among the methods.
     pub(super) fn own(&self) -> Option<usize> {
         self.methods.iter().position(|(name, _)| name == OWN)
     }
@@ -234,7 +237,7 @@ impl Runs {
     }
 }
 
-/// Where a problem stands: by its family, then in the list of all, then by alphabet.
+/// Sort key of a problem: its family, then its place in the list of all, then its name.
 fn place(name: &str) -> (usize, usize, String) {
     let family = name.split(':').next().unwrap_or_default();
     let family = FAMILIES.iter().position(|own| own.name == family).unwrap_or(usize::MAX);
@@ -260,7 +263,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     };
     for entry in fs::read_dir(folder).map_err(cannot)? {
         let entry = entry.map_err(cannot)?;
-        // What a link points to is not followed: it may lead back here.
+        // Links are not followed, because they may lead back here.
         if entry.file_type().map_err(cannot)?.is_dir() {
             find(&entry.path(), files)?;
         } else if entry.path().extension().is_some_and(|extension| extension == "jsonl") {

@@ -1,19 +1,23 @@
-//! How a method looks: the same colour, dashes and marks in every figure.
+//! The style of a method: the same colour, dashes and marks in every figure.
 //!
-//! **Choices.** trimtab is black (white on dark) and thick; rivals are thin, in eight colours. These began as those of Okabe and Ito (2008)
-//! and were moved until each stands out from its paper and any two differ clearly for people without red, green or blue
-//! cones too (a test measures both). Colours, dashes and marks repeat after 8, 6 and 7
-//! methods, so that no two of 24 rivals share both colour and dashes, and in black and white no two of 42 share both dashes and
-//! marks. A method's looks come from its place in the list of all methods, not in the report: they stay when others come and go.
+//! **Choices**
+//! - trimtab is black (white on dark) and thick; rivals are thin, in eight colours.
+//! - The colours began as those of Okabe and Ito (2008) and were adjusted until each stands out
+//!   from its background and any two differ clearly, also for people without red, green or blue
+//!   cones (a test measures both).
+//! - Colours, dashes and marks repeat after 8, 6 and 7 methods, so that no two of 24 rivals share
+//!   both colour and dashes, and in black and white no two of 42 share both dashes and marks.
+//! - A method's style follows from its place in the list of all methods, so it does not depend on
+//!   which methods a report has.
 
 use std::fmt::Write;
 
 use crate::method::METHODS;
 
-/// The method that the others are compared with.
+/// The method that the report compares with all others.
 pub(super) const OWN: &str = "trimtab";
 
-/// On white paper and on dark; trimtab's first.
+/// On a white and on a dark background; trimtab's first.
 const COLOURS: [(&str, &str); 9] = [
     ("#000000", "#ffffff"),
     ("#0c447c", "#6885b3"),
@@ -28,7 +32,7 @@ const COLOURS: [(&str, &str); 9] = [
 
 const DASHES: [&str; 6] = ["none", "8 3", "2 2.5", "9 3 2 3", "14 4", "5 2 1.5 2 1.5 2"];
 
-/// Marks around the middle of a point, five pixels in each direction at most.
+/// Marks as paths relative to the point, at most five pixels in each direction.
 const MARKS: [&str; 8] = [
     "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
     "m-3.2 -3.2h6.4v6.4h-6.4z",
@@ -39,13 +43,13 @@ const MARKS: [&str; 8] = [
     "m-4 -2.4l1.6 -1.6l2.4 2.4l2.4 -2.4l1.6 1.6l-2.4 2.4l2.4 2.4l-1.6 1.6l-2.4 -2.4l-2.4 2.4l-1.6 -1.6l2.4 -2.4z",
     "",
 ];
-/// The last of the marks is none.
+/// The last mark is empty.
 const NO_MARK: usize = MARKS.len() - 1;
 
-/// Rules that all figures share, in files and in the page.
+/// Rules that all figures share, in files and on the page.
 const RULES: &str = include_str!("figure.css");
 
-/// The looks of one line.
+/// The style of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
     colour: usize,
@@ -55,7 +59,7 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// Of the rival at this place among all rivals.
+    /// The style of the rival at this place among all rivals.
     pub(super) fn rival(place: usize) -> Self {
         Self {
             colour: 1 + place % (COLOURS.len() - 1),
@@ -65,28 +69,28 @@ impl Style {
         }
     }
 
-    /// trimtab's.
+    /// The style of trimtab.
     pub(super) const fn own() -> Self {
         Self { colour: 0, dash: 0, mark: 0, is_own: true }
     }
 
-    /// Of something that is not measured: thin dots without marks.
+    /// The style of lines that are not measured: thin dots without marks.
     pub(super) const fn guide() -> Self {
         Self { colour: 0, dash: 2, mark: NO_MARK, is_own: false }
     }
 
-    /// The classes of a group that looks so.
+    /// The CSS classes of a group in this style.
     pub(super) fn classes(&self) -> String {
         format!("method c{} d{}{}", self.colour, self.dash, if self.is_own { " own" } else { "" })
     }
 
-    /// The mark, as steps of a path from the middle.
+    /// The mark, as path steps relative to the point.
     pub(super) fn mark(&self) -> &'static str {
         MARKS[self.mark]
     }
 }
 
-/// Methods in the order of tables, each with its looks; names that are not in the list come last, by alphabet.
+/// Methods in table order, each with its style; unknown names come last, alphabetically.
 pub(super) fn ordered(names: impl Iterator<Item = String>) -> Vec<(String, Style)> {
     let listed: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
     let place = |name: &str| listed.iter().position(|own| *own == name).unwrap_or(listed.len());
@@ -145,7 +149,7 @@ mod tests {
         assert!(more[0].1.is_own);
     }
 
-    /// How much red, green and blue light a colour is.
+    /// The linear red, green and blue components of a colour.
     fn parts(colour: &str) -> [f64; 3] {
         [1, 3, 5].map(|at| {
             let c = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
@@ -165,14 +169,15 @@ mod tests {
 
     #[test]
     fn every_colour_stands_out_from_its_paper() {
-        // Graphics need 3 : 1.
+        // WCAG asks for 3 : 1 in graphics.
         for (light, dark) in COLOURS {
             assert!(contrast(light, "#ffffff") >= 3.0, "{light}: {}", contrast(light, "#ffffff"));
             assert!(contrast(dark, "#0d1117") >= 3.0, "{dark}: {}", contrast(dark, "#0d1117"));
         }
     }
 
-    /// What is left of red, green and blue without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
+    /// Transforms red, green and blue to vision without one kind of cones (Machado, Oliveira and
+    /// Fernandes 2009, severity 1).
     const SIGHT: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -184,7 +189,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
     }
 
-    /// A colour as that kind of eye sees it, in CIE L*a*b*.
+    /// A colour as seen with that vision, in CIE L*a*b*.
     fn seen(colour: &str, sight: &[[f64; 3]; 3]) -> [f64; 3] {
         let xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
         let rgb = times(sight, parts(colour)).map(|part| part.clamp(0.0, 1.0));
@@ -202,7 +207,7 @@ mod tests {
                 for (i, a) in all.iter().enumerate() {
                     for (j, b) in all.iter().enumerate().skip(i + 1) {
                         let apart = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-                        // About ten times what can just be seen side by side.
+                        // About ten times the difference that is just visible side by side.
                         assert!(apart > 20.0, "{i} and {j}: {apart}, dark {is_dark}");
                     }
                 }

@@ -1,7 +1,9 @@
-//! The tables: which there are, and each as HTML and as Markdown.
+//! The tables, each as HTML and as Markdown.
 //!
-//! **Choices.** A cell has a text for people and a number to sort by; what is missing sorts last, either way. The best of a column is bold: by its
-//! value, so that ties are all bold.
+//! **Choices**
+//! - A cell has a text for people and a number to sort by. Missing values sort last in either
+//!   order.
+//! - The best of a column is bold, by value, so that all ties are bold.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,7 +19,7 @@ use crate::svg::escape;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cell {
     text: String,
-    /// None if there is nothing to sort by, or the text is.
+    /// `None` if there is no number to sort by, so that the text decides.
     key: Option<f64>,
     is_strong: bool,
 }
@@ -35,7 +37,7 @@ impl Cell {
         Self::number(n as f64, n.to_string())
     }
 
-    /// What is not there.
+    /// A missing value.
     fn none() -> Self {
         Self::words("–")
     }
@@ -65,7 +67,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Makes the smallest of some columns bold.
+    /// Makes the smallest value of each of these columns bold.
     fn embolden(mut self, columns: Range<usize>) -> Self {
         for column in columns {
             let keys = self.rows.iter().filter_map(|row| row[column].key).filter(|key| key.is_finite());
@@ -78,12 +80,12 @@ impl Table {
         self
     }
 
-    /// As a part of a page.
+    /// The table as part of a page.
     pub(super) fn html(&self) -> String {
         let (id, title) = (escape(&self.id), escape(&self.title));
         let mut html = format!(
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"{id}-title\">\n<table id=\"{id}\">\n\
-             <caption id=\"{id}-title\">{title}</caption>\n<thead><tr>"
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"{id}-title\">\n\
+             <table id=\"{id}\">\n<caption id=\"{id}-title\">{title}</caption>\n<thead><tr>"
         );
         for name in &self.head {
             let name = escape(name);
@@ -111,7 +113,7 @@ impl Table {
         html
     }
 
-    /// With its heading, its note and the command that made it.
+    /// The table with its heading, its note and the command that made it.
     pub(super) fn markdown(&self, command: &str) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
         let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -129,19 +131,19 @@ impl Table {
     }
 }
 
-/// Wins, ties and losses of two methods over the races that a filter keeps.
+/// Wins, ties and losses between two methods in the races that `keep` selects.
 fn score(runs: &Runs, own: usize, other: usize, keep: impl Fn(bool) -> bool) -> Score {
     let races = runs.races().filter(|(_, mask, _)| keep(*mask));
     Score::of(&races.flat_map(|(_, _, race)| race.pairs(own, other)).collect::<Vec<_>>())
 }
 
-/// Who is best over all.
+/// The overall ranking.
 pub(super) fn ranking(runs: &Runs) -> Table {
     let mut table = Table::new(
         "ranking",
         "Ranking over all problems and seeds",
-        "Of the best value at the end of every run. Mean rank: 1 is best; it is taken from pairs of runs on the same problem, mask and seed, ties \
-         count half. Wins, ties and losses are against all other methods.",
+        "By the best value at the end of every run. Mean rank: 1 is best; it comes from pairs of runs on the same \
+         problem, mask and seed, where ties count half. Wins, ties and losses are against all other methods.",
         &["method", "mean rank", "not masked", "masked", "wins", "ties", "losses", "problems", "seeds", "runs"],
     );
     let methods = runs.methods.len();
@@ -180,8 +182,8 @@ pub(super) fn pairwise(runs: &Runs) -> Table {
     let mut table = Table::new(
         "pairwise",
         "Pairwise wins, ties and losses",
-        "The row's method against the column's: runs on the same problem, mask and seed that ended better, level and worse. Bold where \
-         the row wins more often than it loses. Sorting is by the share of losses.",
+        "The row's method against the column's: runs on the same problem, mask and seed that ended better, level and \
+         worse. Bold where the row wins more often than it loses. Columns sort by the share of losses.",
         &head,
     );
     for (own, (name, _)) in runs.methods.iter().enumerate() {
@@ -201,10 +203,10 @@ pub(super) fn pairwise(runs: &Runs) -> Table {
     table
 }
 
-/// What a column says of the method at a place.
+/// The cell of a column for a method.
 type Column<'a> = Box<dyn Fn(usize) -> Cell + 'a>;
 
-/// One problem: final values, and what else its runs have.
+/// One problem: final values, optima and test errors, as far as its runs have them.
 pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
     let races: Vec<(bool, &Race)> = problem.there().collect();
     let mut columns: Vec<(String, Column<'_>)> = Vec::new();
@@ -230,10 +232,10 @@ pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
     head.extend(columns.iter().map(|(name, _)| name.as_str()));
     let mut note = format!("After {} evaluations, mean ± standard error over seeds.", problem.horizon());
     if problem.has_optimum() {
-        note += " Optimum at: the median evaluation that found it, and how many of the seeds did.";
+        note += " Optimum at: the median evaluation that found it, and how many seeds did.";
     }
     if problem.has_test() {
-        note += " Test error: of the best combination, on data that had no part in the choice.";
+        note += " Test error: of the best combination, on held-out data.";
     }
     let mut table = Table::new(&format!("{slug}-table"), &problem.name, &note, &head);
     for (method, (name, _)) in runs.methods.iter().enumerate() {
@@ -244,7 +246,7 @@ pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
     table.embolden(1..bold + 1)
 }
 
-/// The median evaluation that found the optimum, and in how many of the runs.
+/// The median evaluation that found the optimum, and how many runs did.
 fn solved_at(race: &Race, method: usize) -> Cell {
     let at = race.numbers(method, |run| run.solved_at());
     let solved = at.iter().filter(|t| t.is_finite()).count();
@@ -285,7 +287,7 @@ pub(super) fn finals(runs: &Runs) -> Table {
 
 /// Median evaluations to the optimum.
 pub(super) fn evaluations(runs: &Runs) -> Table {
-    let note = "The median evaluation that found the optimum, and how many of the seeds did. A median beyond the budget means \
+    let note = "The median evaluation that found the optimum, and how many seeds did. A median beyond the budget means \
                 that fewer than half of the seeds did.";
     let table = Table::new("evaluations", "Evaluations to the optimum", note, &["method"]);
     overview(runs, table, Problem::has_optimum, solved_at)
@@ -293,19 +295,19 @@ pub(super) fn evaluations(runs: &Runs) -> Table {
 
 /// Errors on test data.
 pub(super) fn test_errors(runs: &Runs) -> Table {
-    let note = "Of the best combination of every run, on data that had no part in the choice: mean ± standard error over seeds. What is \
-                minimised is the validation error, so the least test error need not belong to the best search.";
-    let table = Table::new("test-errors", "Test error of what was chosen", note, &["method"]);
+    let note = "The error of every run's best combination on held-out data: mean ± standard error over seeds. The \
+                methods minimise the validation error, so the smallest test error need not belong to the best search.";
+    let table = Table::new("test-errors", "Test error of the best combination", note, &["method"]);
     overview(runs, table, Problem::has_test, test_error)
 }
 
-/// What suggestions cost.
+/// The time per suggestion.
 pub(super) fn seconds(runs: &Runs) -> Table {
     let mut table = Table::new(
         "seconds-table",
         "Seconds per suggestion, in numbers",
-        "Seconds of processor time to suggest a combination and to be told its value, one core a run. Original: the mean of other people's \
-         implementation, measured elsewhere, on one core of another machine.",
+        "Processor time to suggest a combination and to learn from its value, one core per run. Original: the mean of \
+         other people's implementation, measured on one core of another machine.",
         &["method", "median", "90 % below", "longest", "mean", "original, elsewhere", "suggestions"],
     );
     for (method, (name, _)) in runs.methods.iter().enumerate() {
@@ -319,7 +321,7 @@ pub(super) fn seconds(runs: &Runs) -> Table {
     table
 }
 
-/// Comparisons that trimtab loses, or in which it is behind.
+/// The comparisons that trimtab loses, or in which it is behind.
 pub(super) fn findings(id: &str, title: &str, note: &str, findings: &[Finding]) -> Table {
     let head = ["problem", "mask", "method", "trimtab", "that method", "wins–ties–losses", "p"];
     let mut table = Table::new(id, title, note, &head);

@@ -1,4 +1,4 @@
-//! The report as a whole: made-up runs in, files out.
+//! Tests of the whole report: synthetic runs in, files out.
 
 #[path = "../../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -12,7 +12,7 @@ use synthetic::{FULL, Size};
 use super::*;
 use crate::report::verdict::Verdict;
 
-/// A folder of one test's own, gone when the test ends.
+/// A folder for one test, removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -59,7 +59,8 @@ fn every_figure_and_table_is_there_and_parses() {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), ids.len(), "no id is there twice");
-    // Five problems with a known optimum have four figures, four without have one; time and Lemma 1 are for all.
+    // Five problems with a known optimum have four figures, four without have one; time and Lemma 1
+    // are for all.
     let figures: Vec<&str> = all("figure").map(|node| node.attribute("id").unwrap()).collect();
     assert_eq!(figures.len(), 5 * 4 + 4 + 2);
     for name in ["thumbs-up-best", "seesaw-regret", "bqp-solved", "ising-lambda-1e-4-cumulative", "seconds", "lemma"] {
@@ -82,17 +83,17 @@ fn every_figure_and_table_is_there_and_parses() {
     for (name, _, _) in synthetic::METHODS {
         assert!(all("button").any(|node| node.attribute("data-toggle") == Some(name)), "{name}");
     }
-    // Files beside it.
+    // The files beside the page.
     for name in figures {
         let text = fs::read_to_string(out.join("figures").join(format!("{name}.svg"))).unwrap();
         let picture = parse(&text);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
         assert!(picture.descendants().filter(|node| node.has_tag_name("path")).count() > 3, "{name}");
     }
-    assert!(!html.contains("NaN"), "a number that is none");
+    assert!(!html.contains("NaN"), "a number is NaN");
     let markdown = fs::read_to_string(out.join("tables.md")).unwrap();
     assert_eq!(markdown.matches("trimtab bench --out x; trimtab report x").count(), markdown.matches("\n## ").count());
-    // It needs nothing from elsewhere.
+    // The page loads nothing from elsewhere.
     for word in ["http-equiv", "xmlns", "src=", "@import", "url("] {
         let is_known = ["http-equiv", "xmlns"].contains(&word);
         assert_eq!(html.contains(word), is_known, "{word}");
@@ -125,7 +126,7 @@ fn nothing_to_report_says_what_to_do() {
     let missing = folder.0.join("nowhere");
     let message = Runs::read(&[missing]).unwrap_err().to_string();
     assert!(message.contains("nowhere") && message.contains("trimtab bench --out"), "{message}");
-    // A broken line is named with its file and number.
+    // The error on a broken line names its file and number.
     fs::write(folder.0.join("broken.jsonl"), "{\"problem\":1}\n").unwrap();
     let message = folder.runs().unwrap_err();
     assert!(message.contains("broken.jsonl, line 1: "), "{message}");
@@ -146,7 +147,7 @@ fn one_seed_one_method_and_one_evaluation_are_enough() {
 
 #[test]
 fn losses_are_said_plainly() {
-    // Unmasked, cbo-lookup is quicker in the made-up runs.
+    // Unmasked, cbo-lookup is faster in the synthetic runs.
     let folder = Folder::with("losses", Size { methods: 2, problems: 6, budget: 30, ..FULL });
     let verdict = Verdict::of(&folder.runs().unwrap());
     assert_eq!(verdict.compared, 6 * 2);
@@ -155,7 +156,7 @@ fn losses_are_said_plainly() {
     assert!(verdict.statement().starts_with(&format!("trimtab loses in {} of 12 comparisons", verdict.worse.len())));
     let first = &verdict.worse[0];
     assert!(verdict.of_problem(&first.problem)[0].starts_with(&format!("trimtab loses to {}", first.rival)));
-    // With four seeds nobody can tell.
+    // Four seeds are too few to tell.
     let few = Folder::with("few", Size { seeds: 4, budget: 12, problems: 2, methods: 3, ..FULL });
     let too_few = Verdict::of(&few.runs().unwrap());
     assert!(too_few.worse.is_empty() && too_few.statement().starts_with("There are too few seeds"), "{too_few:?}");

@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 use crate::plot::signed;
 use crate::stats::Estimate;
 
-/// Four digits that count.
+/// Four significant digits.
 pub(super) fn short(x: f64) -> String {
     if x == f64::INFINITY {
         return "∞".into();
@@ -15,7 +15,7 @@ pub(super) fn short(x: f64) -> String {
     if (-4..=5).contains(&power) { fixed(x, 3 - power) } else { scientific(x, 3) }
 }
 
-/// A number with so many digits after the point, none if negative.
+/// A number with this many decimals, none if negative.
 fn fixed(x: f64, decimals: i32) -> String {
     let decimals = decimals.max(0) as usize;
     signed(&format!("{x:.decimals$}"))
@@ -25,7 +25,7 @@ fn scientific(x: f64, decimals: usize) -> String {
     signed(&format!("{x:.decimals$e}")).replace("e-", "e−")
 }
 
-/// A mean with its standard error; the error decides how many digits the mean has.
+/// A mean with its standard error, which decides the mean's digits.
 pub(super) fn with_error(estimate: &Estimate) -> String {
     let Estimate { mean, error, .. } = *estimate;
     match error {
@@ -42,7 +42,7 @@ pub(super) fn with_error(estimate: &Estimate) -> String {
     }
 }
 
-/// A time with a unit that suits it.
+/// A time in a suitable unit.
 pub(super) fn seconds(x: f64) -> String {
     let (unit, scale) = match x {
         x if x >= 1.0 => ("s", 1.0),
@@ -61,12 +61,11 @@ pub(super) fn seconds(x: f64) -> String {
     format!("{scaled:.decimals$} {unit}")
 }
 
-/// A probability.
 pub(super) fn chance(p: f64) -> String {
     if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
 }
 
-/// Words with commas and an "and".
+/// Joins words with commas and "and".
 pub(super) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),

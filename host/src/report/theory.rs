@@ -1,17 +1,22 @@
-//! The paper's theory beside what was measured: Theorem 1's bound on the cumulative regret, Lemma 1's distortion.
+//! The paper's theory beside the measurements: Theorem 1's bound on the cumulative regret, Lemma
+//! 1's distortion.
 //!
-//! Theorem 1: R_T = Σ_{t ≤ T} (f(c_t) − f(c*)) is in O(√((σ² + ε²)·N·T·log(N·T/δ))) with probability 1 − δ, so R_T/T falls
-//! like √(log(N·T/δ)/T). Lemma 1: (1 − ε)‖b − b′‖₁ ≤ ‖R·b − R·b′‖² ≤ (1 + ε)‖b − b′‖₁.
+//! Theorem 1: R_T = Σ_{t ≤ T} (f(c_t) − f(c*)) is in O(√((σ² + ε²)·N·T·log(N·T/δ))) with
+//! probability 1 − δ, so R_T/T falls like √(log(N·T/δ)/T). Lemma 1: (1 − ε)‖b − b′‖₁ ≤ ‖R·b −
+//! R·b′‖² ≤ (1 + ε)‖b − b′‖₁.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | T | evaluations, initial ones included |
-//! | N | combinations: the product of the levels that the runs tried |
+//! | T | number of evaluations, including initial ones |
+//! | N | number of combinations: the product of the levels that the runs tried |
 //! | δ | 0.1 |
-//! | d, m | dimensions of the embedding, and bits: 24 |
+//! | d, m | number of dimensions of the embedding, and of bits: 24 |
 //!
-//! **Choices.** The theorem holds for every bounded kernel, and its constant is not known: only the bound's shape is drawn, scaled to touch
-//! trimtab's line from above. On two log axes a power of T is a straight line. The maps are the core's own.
+//! **Choices**
+//! - The theorem holds for every bounded kernel, and its constant is not known. The figure shows
+//!   only the bound's shape, scaled to touch trimtab's line from above.
+//! - On two log axes a power of T is a straight line.
+//! - The maps are core's own.
 
 use trimtab::internals::Random;
 use trimtab::internals::squared_distance;
@@ -24,7 +29,7 @@ use super::style::Style;
 use super::text;
 use crate::stats::{Estimate, quantile};
 
-/// How sure the bound is.
+/// The bound holds with probability 1 − δ.
 const DELTA: f64 = 0.1;
 const M: usize = 24;
 const MAPS: u64 = 40;
@@ -42,8 +47,9 @@ pub(super) fn cumulative_regret(runs: &Runs, problem: &Problem, slug: &str) -> O
         id: format!("{slug}-cumulative"),
         title: format!("{}: cumulative regret", problem.name),
         caption: format!(
-            "Mean regret of all evaluations so far, R_T/T, on two log axes; bands are one standard error. The dots are the shape of \
-             Theorem 1's bound, √(log(N·T/δ)/T) with δ = {DELTA}, scaled to touch the line of {} from above: only its slope means something.",
+            "Mean regret of all evaluations so far, R_T/T, on two log axes; bands are one standard error. The dots \
+             show the shape of Theorem 1's bound, √(log(N·T/δ)/T) with δ = {DELTA}, scaled to touch the line of {} \
+             from above: only its slope is meaningful.",
             runs.methods.first().map_or("the first method", |(name, _)| name)
         ),
         panels,
@@ -108,7 +114,7 @@ fn mean_regrets(run: &Run) -> Vec<f64> {
     run.values.iter().enumerate().map(mean).collect()
 }
 
-/// How much maps of d dimensions stretch squared distances.
+/// The factor by which maps of d dimensions stretch squared distances.
 pub(super) fn distortion() -> Figure {
     let kinds = [
         ("Centred, as Lemma 1 asks", Distribution::Centred, Style::rival(0)),
@@ -156,21 +162,22 @@ pub(super) fn distortion() -> Figure {
     };
     Figure {
         id: "lemma".into(),
-        title: "Lemma 1: how much a random map distorts".into(),
+        title: "Lemma 1: distortion of a random map".into(),
         caption: format!(
-            "Squared distance after the map over squared distance before, ‖x − x′‖² / ‖z − z′‖², for random pairs of {M} bits: median, \
-             and the band of the middle 90 %. Left: as it is. Right: each divided by its own mean. Lemma 1 promises a band around 1 that \
-             narrows as d grows. It does for a centred map; for that of the authors' code the band stays wide, whatever the scale: that map \
-             keeps the difference in the number of ones, not the distance."
+            "Squared distance after the map over squared distance before, ‖x − x′‖² / ‖z − z′‖², for random pairs of \
+             {M} bits: median, and the band of the middle 90 %. Left: unscaled. Right: each divided by its own mean. \
+             Lemma 1 promises a band around 1 that narrows as d grows. It does for a centred map. For the map of the \
+             authors' code the band stays wide at any scale: that map preserves the difference in the number of ones, \
+             not the distance."
         ),
         panels: vec![
-            panel("as it is", false, Scale::Log(1e-4, 5.0), "ratio (log)"),
+            panel("unscaled", false, Scale::Log(1e-4, 5.0), "ratio (log)"),
             panel("over its own mean", true, Scale::Linear(0.0, 4.0), "ratio over its mean"),
         ],
     }
 }
 
-/// Ratios of random pairs under random maps.
+/// The ratios of random pairs under random maps.
 fn ratios<const D: usize>(distribution: Distribution) -> Vec<f64> {
     let mut all = Vec::new();
     for seed in 0..MAPS {
@@ -214,8 +221,9 @@ mod tests {
         // Regrets 3, 1, 0, 2: sums 3, 4, 4, 6.
         let lines = [4.0, 2.0, 1.0, 3.0].iter().zip([4.0, 2.0, 1.0, 1.0]).enumerate().map(|(i, (value, best))| {
             format!(
-                r#"{{"problem":"p","method":"m","seed":0,"mask":false,"index":{},"initial":false,"combination":[0],"value":{value},
-                "best":{best},"optimizer_seconds":0,"objective_seconds":0,"optimum":1,"test":null}}"#,
+                r#"{{"problem":"p","method":"m","seed":0,"mask":false,"index":{},"initial":false,
+                "combination":[0],"value":{value},"best":{best},
+                "optimizer_seconds":0,"objective_seconds":0,"optimum":1,"test":null}}"#,
                 i + 1
             )
         });

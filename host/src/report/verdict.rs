@@ -1,15 +1,19 @@
 //! Where trimtab loses: every problem and method where it is not at least level.
 //!
-//! **Choices.** What is compared is the best value at the end, on the seeds that both methods have. trimtab loses where the signed-rank test
-//! of the paired differences says *worse* at 5 %, one-sided. Where its mean is behind but the test does not say so it may be chance, or too
-//! few seeds: that is said too, and level is claimed only where neither is the case. No correction for the number of comparisons is made: it would hide losses.
+//! **Choices**
+//! - The comparison is of the best value at the end, on the seeds that both methods have.
+//! - trimtab loses where the signed-rank test of the paired differences says *worse* at 5 %,
+//!   one-sided.
+//! - Where its mean is behind but the test does not say so, it may be chance, or too few seeds. The
+//!   report says that too, and claims level only where neither is the case.
+//! - No correction for the number of comparisons: it would hide losses.
 
 use super::runs::Runs;
 use crate::stats::{Estimate, Score, chance_of_being_worse, is_level};
 
-/// Differences less likely than this by chance alone count.
+/// Significance level of a difference.
 pub(super) const SIGNIFICANT: f64 = 0.05;
-/// With fewer seeds no pattern of signs is that unlikely: 1/2⁴ > 0.05.
+/// With fewer seeds no pattern of signs is significant: 1/2⁴ > 0.05.
 pub(super) const FEWEST_SEEDS: usize = 5;
 
 /// trimtab against one method on one problem, masked or not.
@@ -75,45 +79,46 @@ impl Verdict {
         verdict
     }
 
-    /// The whole of it in a few sentences.
+    /// The verdict in a few sentences.
     pub(super) fn statement(&self) -> String {
         let Self { compared, too_few, worse, behind } = self;
         if *compared == 0 {
-            return "There is nothing to compare trimtab with: it takes runs of trimtab and of another method on the same problem and \
-                    seeds."
+            return "There is nothing to compare trimtab with: add runs of trimtab and of another method on the same \
+                    problem and seeds."
                 .into();
         }
-        let what = "comparisons (one a problem, mask and method)";
+        let what = "comparisons (one per problem, mask and method)";
         let mut text = match (worse.len(), compared) {
             (0, _) if too_few == compared => format!(
-                "There are too few seeds to say who loses: below {FEWEST_SEEDS} seeds no difference is beyond chance. Only means can be \
-                 compared."
+                "There are too few seeds to say who loses: below {FEWEST_SEEDS} seeds no difference is significant. \
+                 Only means can be compared."
             ),
             (0, _) if behind.is_empty() => format!(
-                "trimtab is at least level with every other method on every problem: in none of {compared} {what} is its final value \
-                 worse in the mean or by the signed-rank test."
+                "trimtab is at least level with every other method on every problem: in none of {compared} {what} is \
+                 its final value worse in the mean or by the signed-rank test."
             ),
             (0, _) => format!(
                 "In none of {compared} {what} is trimtab's final value significantly worse (signed-rank test, 5 %)."
             ),
             (n, _) => format!(
-                "trimtab loses in {n} of {compared} {what}: there its final value is significantly worse (signed-rank test over seeds, \
-                 one-sided, 5 %)."
+                "trimtab loses in {n} of {compared} {what}: there its final value is significantly worse (signed-rank \
+                 test over seeds, one-sided, 5 %)."
             ),
         };
         if *too_few > 0 && too_few < compared {
-            text += &format!(" In {too_few} of them there are fewer than {FEWEST_SEEDS} seeds, too few to tell.");
+            text += &format!(" {too_few} of them have fewer than {FEWEST_SEEDS} seeds, too few to tell.");
         }
         if !behind.is_empty() {
             let n = behind.len();
             text += &format!(
-                " In {n} its mean is behind, not beyond chance: that does not show that it is level, more seeds would tell."
+                " In {n} its mean is behind, but not significantly: that does not show that it is level; more seeds \
+                 would tell."
             );
         }
-        text + " Of methods that are equal, at most one comparison in twenty would look lost by chance."
+        text + " Between equal methods, at most one comparison in twenty would look like a loss by chance."
     }
 
-    /// What is said about one problem: a sentence for each loss.
+    /// One sentence for each loss on a problem.
     pub(super) fn of_problem(&self, problem: &str) -> Vec<String> {
         let here = self.worse.iter().filter(|finding| finding.problem == problem);
         here.map(|finding| {

@@ -1,9 +1,13 @@
-//! Search over a box, for acquisitions and likelihoods alike: the core's quasi-Newton descent, in as many dimensions as wanted.
+//! Search over a box, for acquisitions and likelihoods: core's quasi-Newton descent, in any number
+//! of dimensions.
 //!
-//! **Choices.** `trimtab::internals::descend` is what CBO-Lookup searches with, so its rivals search with the same. It has its dimensions
-//! as a const generic and works in f32; here a few sizes are compiled, the smallest that fits is taken and the dimensions left over
-//! have no width. Functions are evaluated in f64. f32 settles x to about 1e-6 of the box, less than what any rounding to a combination
-//! can notice, and a likelihood to 1e-5. Whoever needs more digits searches a smaller box around what was found.
+//! **Choices**
+//! - CBO-Lookup searches with `trimtab::internals::descend`, so its rivals do too.
+//! - Core takes the number of dimensions as a const generic and works in f32. Here a few sizes are
+//!   compiled; the smallest that fits is used, and the unused dimensions have zero width.
+//! - Functions are evaluated in f64. f32 resolves x to about 1e-6 of the box, finer than any
+//!   rounding to a combination can notice, and a likelihood to 1e-5. Callers that need more digits
+//!   search a smaller box around the minimum.
 
 use trimtab::internals;
 
@@ -18,7 +22,8 @@ pub(crate) struct Minimum {
 /// A function over a box: returns its value at a point and writes its gradient there.
 pub(crate) type Function<'a> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'a;
 
-/// Descends from a point within bounds, with at most so many evaluations. Dimensions past the 256th stay where they start.
+/// Descends from a point within bounds, in at most `most_evaluations` evaluations. Dimensions past
+/// the 256th stay at their start.
 pub(crate) fn descend(bounds: &[(f64, f64)], start: &[f64], most_evaluations: usize, f: &mut Function<'_>) -> Minimum {
     match bounds.len() {
         0..=2 => sized::<2>(bounds, start, most_evaluations, f),
@@ -38,7 +43,7 @@ fn sized<const D: usize>(bounds: &[(f64, f64)], start: &[f64], most: usize, f: &
     let found = internals::descend(&sides, &from, |at, slopes| {
         evaluations += 1;
         if evaluations > most {
-            // Too high to go there: the descent ends where it is.
+            // Rejects the step, so the descent ends where it is.
             return f32::INFINITY;
         }
         x.iter_mut().zip(at).for_each(|(x, at)| *x = f64::from(*at));

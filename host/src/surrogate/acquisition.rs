@@ -1,8 +1,10 @@
-//! What a posterior is worth: the smallest score wins.
+//! Acquisition functions: the smallest score wins.
 //!
 //! UCB: μ − βσ. Expected improvement: −ln EI, EI = σ·(u·Φ(u) + φ(u)), u = (best − μ)/σ.
 //!
-//! **Choices.** The logarithm has its minima where EI has its maxima, and a slope also where EI vanishes (Ament et al. 2023).
+//! **Choices**
+//! - The logarithm has its minima where EI has its maxima, and a slope even where EI vanishes
+//!   (Ament et al. 2023).
 
 use super::Posterior;
 
@@ -16,12 +18,12 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// GP-UCB with the weight 2·ln(t + 1) of t observations, as the paper's software and `Config::paper()` have it.
+    /// GP-UCB with the weight 2·ln(t + 1) for t observations, as in the paper's software and in
+    /// `Config::paper()`.
     pub(crate) fn paper_ucb(observations: usize) -> Self {
         Self::Ucb { beta: 2.0 * libm::log(observations as f64 + 1.0) }
     }
 
-    /// The score.
     pub(crate) fn score(&self, posterior: Posterior) -> f64 {
         self.score_and_slopes(posterior).0
     }
@@ -41,11 +43,11 @@ impl Rule {
     }
 }
 
-/// A variance below this is rounding error.
+/// Smaller variances are rounding errors.
 const LEAST_VARIANCE: f64 = 1e-18;
 /// ln √2π.
 const LN_SQRT_2_PI: f64 = 0.918_938_533_204_672_7;
-/// Below this φ vanishes in f64 soon; above it u·Φ + φ loses three digits at most.
+/// Below this φ soon underflows in f64; above it u·Φ + φ loses at most three digits.
 const ASYMPTOTIC: f64 = -30.0;
 
 /// ln E, Φ/E and φ/E of E = u·Φ(u) + φ(u).
@@ -71,11 +73,12 @@ mod tests {
 
     #[test]
     fn improvement_at_hand_worked_points() {
-        // u = 0: φ(0) = 0.398942, ln = −0.918939. u = 1: 0.841345 + 0.241971 = 1.083316, ln = 0.080027.
+        // u = 0: φ(0) = 0.398942, ln = −0.918939. u = 1: 0.841345 + 0.241971 = 1.083316, ln =
+        // 0.080027.
         assert!((improvement(0.0).0 + 0.918_939).abs() < 1e-6);
         assert!((improvement(1.0).0 - 0.080_027).abs() < 1e-6);
         let (above, below) = (improvement(-29.999_999), improvement(-30.000_001));
-        // The slope there is −30: 6e-5 between the two.
+        // The slope there is −30, so the two differ by 6e-5.
         assert!((above.0 - below.0 - 6e-5).abs() < 1e-6, "{above:?} {below:?}");
         assert!((above.1 / below.1 - 1.0).abs() < 1e-6 && (above.2 / below.2 - 1.0).abs() < 1e-6);
     }

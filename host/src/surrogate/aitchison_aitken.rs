@@ -1,53 +1,55 @@
-//! The kernel of Aitchison and Aitken (1976) over variables without order, as a correlation.
+//! The kernel of Aitchison and Aitken (1976) over unordered variables, as a correlation.
 //!
-//! Over one variable with q levels the kernel is 1 − h for equal levels and h/(q − 1) for others; over many it is their product. Divided by its
-//! value for equal combinations
+//! Over one variable with q levels the kernel is 1 − h for equal levels and h/(q − 1) for others;
+//! over several it is their product. Divided by its value for equal combinations
 //!
 //! k = Π ρⱼ^[cⱼ ≠ c′ⱼ] = exp(−Σ aⱼ·[cⱼ ≠ c′ⱼ]), ρ = h/((q − 1)(1 − h)) = exp(−a).
 //!
 //! | name | meaning |
 //! |---|---|
 //! | h | smoothing, 0 (all levels unrelated) to (q − 1)/q (all alike) |
-//! | aⱼ | what a difference of variable j costs: one for all, or one each; θ has their logarithms |
+//! | aⱼ | the price of a difference in variable j: one for all, or one each; θ holds their logarithms |
 //!
-//! **Choices.** a instead of h: 0 to ∞ whatever q, so that one value can be shared by variables of different q.
+//! **Choices**
+//! - a instead of h: it ranges from 0 to ∞ for any q, so variables with different q can share one
+//!   value.
 //!
-//! **Cost.** An exponential and as many operations as there are variables, a pair.
+//! **Cost.** Per pair, one exponential and one operation per variable.
 
 use super::fit::{Kernel, Range};
 use crate::linalg::Triangle;
 use trimtab::Level;
 
-/// The kernel over some combinations of variables.
+/// The kernel over the given combinations of variables.
 pub(crate) struct AitchisonAitken<'a> {
     places: &'a [Vec<Level>],
     ranges: Vec<Range>,
 }
 
 impl<'a> AitchisonAitken<'a> {
-    /// With as many a as there are ranges of their logarithms: one, or one a variable.
+    /// Takes one range of a logarithm per aⱼ: one, or one per variable.
     pub(crate) fn new(places: &'a [Vec<Level>], ranges: Vec<Range>) -> Self {
         Self { places, ranges }
     }
 
-    /// The a: one for all, or one a variable.
+    /// The prices aⱼ: one for all, or one per variable.
     pub(crate) fn prices(&self, theta: &[f64]) -> Vec<f64> {
         theta[..self.ranges.len()].iter().map(|log| libm::exp(*log)).collect()
     }
 
-    /// Writes the covariances of a place with all others.
+    /// Writes the covariances of a combination with the kernel's combinations.
     pub(crate) fn covariances_into(&self, prices: &[f64], place: &[Level], k: &mut Vec<f64>) {
         k.clear();
         k.extend(self.places.iter().map(|other| libm::exp(-distance(prices, place, other))));
     }
 }
 
-/// Σ aⱼ·[cⱼ ≠ c′ⱼ], for one a for all or one each.
+/// Σ aⱼ·[cⱼ ≠ c′ⱼ], with one a for all or one each.
 fn distance(prices: &[f64], a: &[Level], b: &[Level]) -> f64 {
     if let [price] = prices {
         return price * a.iter().zip(b).map(|(a, b)| u32::from(a != b)).sum::<u32>() as f64;
     }
-    // By a product and not by a branch: which levels differ cannot be predicted.
+    // A product instead of a branch, because the branch is unpredictable.
     prices.iter().zip(a.iter().zip(b)).map(|(price, (a, b))| price * f64::from(u8::from(a != b))).sum()
 }
 

@@ -1,17 +1,19 @@
-//! From measured costs to what a process sees: winsorised, then mean 0 and deviation 1.
+//! Turns measured costs into the process's inputs: winsorised, then mean 0 and deviation 1.
 //!
 //! y = (min(cost, cap) − mean)/deviation, cap = median + 3·(median − smallest).
 //!
-//! **Choices.** As the core does for trimtab, so that no rival loses to one huge cost, such as that of the empty seesaw. Where
-//! half of all costs equal the smallest, nothing is cut. Equal costs become zeros.
+//! **Choices**
+//! - As core does for trimtab, so that no rival loses because of one huge cost, such as that of the
+//!   empty seesaw.
+//! - Where half of all costs equal the smallest, nothing is cut. Equal costs become zeros.
 
-/// How far above the median, in distances from the smallest cost to the median, a cost may lie.
+/// Largest distance above the median, in distances from the smallest cost to the median.
 const REACH: f64 = 3.0;
 
-/// Costs in units of their own spread.
+/// Standardised costs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Standard {
-    /// The standardised costs, in the order of the costs.
+    /// In the order of the costs.
     pub(crate) y: Vec<f64>,
     /// The smallest of them; 0 if there are none.
     pub(crate) best: f64,
@@ -30,7 +32,7 @@ impl Standard {
         let n = cut.len() as f64;
         let mean = cut.iter().sum::<f64>() / n;
         let deviation = (cut.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / n).sqrt();
-        // Differences this small are rounding.
+        // Smaller differences are rounding errors.
         let least = 1e-14 * cut.iter().fold(0.0, |most: f64, cost| most.max(cost.abs()));
         let unit = if deviation > least { deviation } else { f64::INFINITY };
         Self { y: cut.iter().map(|cost| (cost - mean) / unit).collect(), best: (smallest - mean) / unit }
@@ -43,15 +45,15 @@ mod tests {
 
     #[test]
     fn hand_worked_costs() {
-        // The median is the upper one, 3, and the cap 3 + 3·2 = 9; then the mean is 3.75, the variance
-        // (7.5625 + 0.5625 + 27.5625 + 3.0625)/4 = 9.6875.
+        // The median is the upper one, 3, and the cap 3 + 3·2 = 9; then the mean is 3.75 and the
+        // variance (7.5625 + 0.5625 + 27.5625 + 3.0625)/4 = 9.6875.
         let standard = Standard::of(&[1.0, 3.0, 1e5, 2.0]);
         let expected = [-2.75, -0.75, 5.25, -1.75].map(|offset: f64| offset / 9.6875f64.sqrt());
         assert!(standard.y.iter().zip(expected).all(|(y, e)| (y - e).abs() < 1e-15));
         assert_eq!(standard.best, standard.y[0]);
         assert_eq!(Standard::of(&[7.0; 3]), Standard { y: vec![0.0; 3], best: 0.0 });
         assert!(Standard::of(&[]).y.is_empty());
-        // Ties with the smallest do not cut the rest.
+        // Ties with the smallest cost do not cut the rest.
         let ties = Standard::of(&[0.0, 0.0, 0.0, 1.0]);
         assert!(ties.y[3] > ties.y[0] && ties.best == ties.y[0]);
     }

@@ -1,46 +1,53 @@
 //! Hyper-parameters by marginal likelihood: a bounded quasi-Newton descent on their logarithms.
 //!
-//! max over θ of ln p(y | θ) + ln p(θ), θ = (the kernel's, ln noise); mean and signal variance are in closed form in [`Gp`].
+//! max over θ of ln p(y | θ) + ln p(θ), θ = (the kernel's, ln noise); [`Gp`] has mean and signal
+//! variance in closed form.
 //!
-//! **Choices.** A fit starts where the last one ended, or at the typical values if these are more likely now, and takes few steps: they add up
-//! over a run, and the start at typical values keeps one odd set of early costs from deciding for good. Priors are normal on the
-//! logarithms; an infinite spread is plain maximum likelihood between bounds.
+//! **Choices**
+//! - A fit starts where the last one ended, or at the typical values if these are more likely now.
+//!   The latter keeps one odd set of early costs from deciding forever.
+//! - A fit takes few steps: through the warm starts they add up over a run.
+//! - Priors are normal on the logarithms; an infinite spread means plain maximum likelihood between
+//!   bounds.
 //!
-//! **Cost.** n³/2 multiplications an evaluation, and what the kernel takes.
+//! **Cost.** n³/2 multiplications per evaluation, plus the kernel's.
 
 use super::{Gp, Prior};
 use crate::error::Error;
 use crate::linalg::Triangle;
 use crate::search::descend;
 
-/// What is believed of the logarithm of a hyper-parameter.
+/// Bounds and prior of a hyper-parameter's logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Where a fit starts, and the middle of the prior.
+    /// The start of a fit and the mean of the prior.
     pub(crate) typical: f64,
-    /// The deviation of the prior; infinite for none.
+    /// The standard deviation of the prior; infinite for none.
     pub(crate) spread: f64,
 }
 
 impl Range {
-    /// Of the noise, as a share of the signal variance: the costs here are exact, so little, and never so little that a factor breaks down.
+    /// The noise relative to the signal variance: small, because these costs are exact, but large
+    /// enough to keep the factor stable.
     pub(crate) const NOISE: Self =
         Self { low: -13.815_510_557_964_274, high: 0.0, typical: -6.907_755_278_982_137, spread: 2.0 };
 }
 
-/// A covariance of places with hyper-parameters.
+/// A covariance function with hyper-parameters over a set of points.
 pub(crate) trait Kernel {
-    /// What is believed of the logarithms of its hyper-parameters, in their order.
+    /// The ranges of its hyper-parameters' logarithms, in order.
     fn ranges(&self) -> Vec<Range>;
-    /// The covariances of the places, as shares of the signal variance, without noise. θ may be longer.
+    /// The covariances of the points, relative to the signal variance, without noise. θ may be
+    /// longer.
     fn gram(&self, theta: &[f64]) -> Triangle;
-    /// Adds the sum over the lower triangle of slope times ∂G/∂θ to the gradient. θ and gradient may be longer.
+    /// Adds the sum over the lower triangle of slope times ∂G/∂θ to the gradient. θ and gradient
+    /// may be longer.
     fn add_gradient(&self, theta: &[f64], slopes: &Triangle, gradient: &mut [f64]);
 }
 
-/// Hyper-parameters and the process under them.
+/// Hyper-parameters and their process.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     /// The logarithms of the kernel's hyper-parameters, then that of the noise.
@@ -48,7 +55,8 @@ pub(crate) struct Fitted {
     pub(crate) gp: Gp,
 }
 
-/// Fits a kernel and a noise to costs, from the hyper-parameters of the last fit if there was one, with at most so many evaluations.
+/// Fits a kernel and a noise to costs in at most `most_evaluations` evaluations, starting from the
+/// last fit's hyper-parameters if there are any.
 pub(crate) fn fit(
     kernel: &dyn Kernel,
     y: &[f64],
@@ -80,7 +88,7 @@ pub(crate) fn fit(
         let own = (0..slopes.len()).map(|i| slopes.row(i)[i]).sum::<f64>();
         gradient[ranges.len() - 1] = own * libm::exp(theta[ranges.len() - 1]);
         for ((gradient, theta), range) in gradient.iter_mut().zip(theta).zip(&ranges) {
-            // The search minimises.
+            // The search minimises, so the signs change.
             *gradient = (theta - range.typical) / (range.spread * range.spread) - *gradient;
         }
         -gp.log_likelihood() - log_prior(theta)
@@ -90,7 +98,7 @@ pub(crate) fn fit(
     Ok(Fitted { theta, gp })
 }
 
-/// The Gram matrix with the noise on its diagonal.
+/// The Gram matrix with noise on its diagonal.
 fn gram(kernel: &dyn Kernel, theta: &[f64]) -> Triangle {
     let mut gram = kernel.gram(theta);
     gram.add_to_diagonal(theta.last().map_or(0.0, |log| libm::exp(*log)));
@@ -119,11 +127,11 @@ mod tests {
         let noise = Range { spread: f64::INFINITY, ..Range::NOISE };
         let fitted = fit(&kernel, &y, &prior, noise, None, 100).unwrap();
         let reached = fitted.gp.log_likelihood();
-        // f32 values settle a likelihood of about 50 to 1e-4.
+        // f32 resolves a likelihood of about 50 to 1e-4.
         assert!((reached - best).abs() < 1e-3, "reached {reached}, scikit-learn {best}");
     }
 
-    /// Costs that depend on the first of three dimensions: its length-scale becomes the shortest.
+    /// Costs that depend on the first of three dimensions, whose length-scale becomes the shortest.
     #[test]
     fn finds_the_relevant_dimension_in_few_steps_a_fit() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);

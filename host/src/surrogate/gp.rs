@@ -1,7 +1,8 @@
-//! The process: a Gram matrix and costs in, posterior and likelihood out.
+//! The Gaussian process: a Gram matrix and costs in, posterior and likelihood out.
 //!
-//! y ~ N(0, s²K), K = G + m·11ᵀ: the Gram matrix G of the observations, noise on its diagonal, and a constant mean of variance
-//! m that is integrated out. For a place with covariances k (m included) and prior variance κ (m included)
+//! y ~ N(0, s²K), K = G + m·11ᵀ: the Gram matrix G of the observations, with noise on its diagonal,
+//! and a constant mean of variance m that is integrated out. For a point with covariances k
+//! (including m) and prior variance κ (including m)
 //!
 //! mean = kᵀK⁻¹y, variance = s²·(κ − kᵀK⁻¹k)
 //!
@@ -11,38 +12,44 @@
 //!
 //! | name | meaning | in the code |
 //! |---|---|---|
-//! | s² | signal variance: all covariances are shares of it | `signal` |
+//! | s² | signal variance; all covariances are relative to it | `signal` |
 //! | α | weights of the covariances in the mean | `weights` |
-//! | w | how many pseudo-observations say that s² = 1 | `signal_weight` |
+//! | w | number of pseudo-observations that say s² = 1 | `signal_weight` |
 //!
-//! **Choices.** The process knows nothing of places and kernels: callers hand it covariances and get slopes with respect to these.
-//! A constant mean is one more covariance, the same everywhere, so it needs no formula of its own and its
-//! uncertainty is in the variance. s² = (w + yᵀK⁻¹y)/(w + n) is the best there is given K, w = 0 for
-//! maximum likelihood, so a search need not look for it, and slopes with respect to K are those at that s².
+//! **Choices**
+//! - The process knows no points and no kernels: callers pass covariances and get slopes with
+//!   respect to them.
+//! - A constant mean is one more covariance, the same everywhere, so it needs no formula of its own
+//!   and its uncertainty is part of the variance.
+//! - s² = (w + yᵀK⁻¹y)/(w + n) is the optimum given K, with w = 0 for maximum likelihood. No search
+//!   is needed, and slopes with respect to K hold at that s².
 //!
-//! **Cost.** n³/6 multiplications to condition, n²/2 a posterior, n² with its slopes, n³/3 more for the slopes of the likelihood.
+//! **Cost.** n³/6 multiplications to condition, n²/2 per posterior, n² with its slopes, n³/3 more
+//! for the slopes of the likelihood.
 
 use crate::error::Error;
 use crate::linalg::{Cholesky, Triangle, dot};
 
-/// What is believed of mean and variance before any measurement.
+/// The prior of mean and signal variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
-    /// m: variance of the constant mean about zero, as a share of the signal variance; 0 fixes it at zero.
+    /// m: variance of the constant mean about zero, relative to the signal variance; 0 fixes it at
+    /// zero.
     pub(crate) mean_variance: f64,
-    /// w: how many pseudo-observations say that the signal variance is 1; infinity fixes it.
+    /// w: number of pseudo-observations that say the signal variance is 1; infinity fixes it.
     pub(crate) signal_weight: f64,
 }
 
 impl Prior {
-    /// For standardised costs: the core's own, a tenth of a measurement for the mean and one for the variance.
+    /// For standardised costs, as in core: a tenth of a measurement for the mean and one for the
+    /// variance.
     pub(crate) const WEAK: Self = Self { mean_variance: 10.0, signal_weight: 1.0 };
-    /// Mean zero, variance as the Gram matrix has it: nothing is fitted.
-    #[allow(dead_code, reason = "for kernels whose hyper-parameters are sampled, all of them")]
+    /// Mean zero and the variance of the Gram matrix: nothing is fitted.
+    #[allow(dead_code, reason = "for kernels that sample all their hyper-parameters")]
     pub(crate) const FIXED: Self = Self { mean_variance: 0.0, signal_weight: f64::INFINITY };
 }
 
-/// Mean and variance of the latent function at a place.
+/// Mean and variance of the latent function at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Posterior {
     pub(crate) mean: f64,
@@ -50,13 +57,13 @@ pub(crate) struct Posterior {
     pub(crate) variance: f64,
 }
 
-/// The smallest signal variance: costs that are all equal have none.
+/// The smallest signal variance; equal costs have none.
 const LEAST_SIGNAL: f64 = 1e-12;
-/// The jitter that is tried first on a Gram matrix that has no factor, as a share of its diagonal.
+/// The first jitter to try on a Gram matrix that has no factor, relative to its diagonal.
 const FIRST_JITTER: f64 = 1e-10;
 const LN_2_PI: f64 = 1.837_877_066_409_345_5;
 
-/// A process that has seen its observations.
+/// A process conditioned on its observations.
 #[derive(Clone, Debug)]
 pub(crate) struct Gp {
     factor: Cholesky,
@@ -67,7 +74,8 @@ pub(crate) struct Gp {
 }
 
 impl Gp {
-    /// The process of a Gram matrix, noise on its diagonal, and as many costs; none if it is not positive definite.
+    /// Takes a Gram matrix with noise on its diagonal, and as many costs. Returns `None` if the
+    /// matrix is not positive definite.
     pub(crate) fn new(mut gram: Triangle, y: &[f64], prior: &Prior) -> Option<Self> {
         debug_assert_eq!(gram.len(), y.len());
         gram.entries_mut().iter_mut().for_each(|entry| *entry += prior.mean_variance);
@@ -78,7 +86,7 @@ impl Gp {
         factor.backward(&mut weights);
         let (signal, misfit) = if w.is_finite() {
             let signal = ((w + square) / (w + n)).max(LEAST_SIGNAL);
-            // ln p(y) and ln p(s²), an inverse gamma: w more costs of square 1.
+            // ln p(y) + ln p(s²), where the inverse gamma prior acts like w more costs of square 1.
             (signal, w * libm::log(signal) + (w + square) / signal)
         } else {
             (1.0, square)
@@ -88,7 +96,8 @@ impl Gp {
         finite.then_some(Self { factor, weights, mean_variance: prior.mean_variance, signal, log_likelihood })
     }
 
-    /// The same for a Gram matrix that may lack a factor by rounding: with ever more jitter on its diagonal, up to all of it.
+    /// Like [`Self::new`], for a Gram matrix that may lack a factor because of rounding: tries
+    /// growing jitter, up to the whole diagonal.
     pub(crate) fn with_jitter(gram: &Triangle, y: &[f64], prior: &Prior) -> Result<Self, Error> {
         let largest = (0..gram.len()).map(|i| gram.row(i)[i]).fold(0.0, f64::max);
         let jitters = std::iter::once(0.0)
@@ -98,23 +107,24 @@ impl Gp {
             gram.add_to_diagonal(jitter * largest);
             Self::new(gram, y, prior)
         });
-        tries
-            .next()
-            .ok_or_else(|| Error::Failed("a surrogate has no factor; are all costs finite numbers below 1e150?".into()))
+        tries.next().ok_or_else(|| {
+            Error::Failed("a surrogate cannot be fitted; all costs must be finite and below 1e150".into())
+        })
     }
 
-    /// How many observations there are.
+    /// Number of observations.
     pub(crate) fn len(&self) -> usize {
         self.factor.len()
     }
 
-    /// ln p(y), and ln p(s²) up to a constant if the prior has a weight.
+    /// ln p(y), plus ln p(s²) up to a constant if the prior has a weight.
     pub(crate) fn log_likelihood(&self) -> f64 {
         self.log_likelihood
     }
 
-    /// The slopes of the likelihood with respect to the entries of the Gram matrix: its derivative by any hyper-parameter is
-    /// the sum over the lower triangle of slope times ∂G. An entry off the diagonal stands for its twin as well.
+    /// The slopes of the likelihood with respect to the entries of the Gram matrix. Its derivative
+    /// by any hyper-parameter is the sum over the lower triangle of slope times ∂G; an entry off
+    /// the diagonal also stands for its twin.
     pub(crate) fn likelihood_slopes(&self) -> Triangle {
         let mut slopes = self.factor.inverse();
         for i in 0..self.len() {
@@ -126,7 +136,8 @@ impl Gp {
         slopes
     }
 
-    /// The posterior of a place with this prior variance and these covariances, which are overwritten.
+    /// The posterior of a point with this prior variance and these covariances, which are
+    /// overwritten.
     pub(crate) fn posterior(&self, own: f64, k: &mut [f64]) -> Posterior {
         k.iter_mut().for_each(|k| *k += self.mean_variance);
         let mean = dot(k, &self.weights);
@@ -134,7 +145,8 @@ impl Gp {
         Posterior { mean, variance: self.variance(own, k) }
     }
 
-    /// The posterior and its slopes with respect to the covariances: ∂mean/∂k is returned, ∂variance/∂k overwrites k.
+    /// The posterior and its slopes with respect to the covariances: returns ∂mean/∂k and
+    /// overwrites k with ∂variance/∂k.
     pub(crate) fn posterior_slopes(&self, own: f64, k: &mut [f64]) -> (Posterior, &[f64]) {
         let posterior = self.posterior(own, k);
         self.factor.backward(k);
@@ -142,7 +154,7 @@ impl Gp {
         (posterior, &self.weights)
     }
 
-    /// From L⁻¹k.
+    /// The variance from L⁻¹k.
     fn variance(&self, own: f64, whitened: &[f64]) -> f64 {
         self.signal * (own + self.mean_variance - dot(whitened, whitened)).max(0.0)
     }
@@ -194,7 +206,7 @@ mod tests {
         }
     }
 
-    /// Four places on a line.
+    /// Four points on a line.
     fn gram(length: f64, noise: f64) -> Triangle {
         let mut gram = Triangle::from_fn(4, |i, j| matern52(((i - j) as f64 / length).powi(2)));
         gram.add_to_diagonal(noise);
@@ -205,16 +217,18 @@ mod tests {
 
     #[test]
     fn the_best_mean_and_variance_are_those_of_the_formulas() {
-        // A mean of nearly infinite variance is that of generalised least squares: 1ᵀG⁻¹y/1ᵀG⁻¹1.
+        // A mean of nearly infinite variance is the generalised least squares estimate:
+        // 1ᵀG⁻¹y/1ᵀG⁻¹1.
         let prior = Prior { mean_variance: 1e9, signal_weight: 0.0 };
         let gp = Gp::new(gram(1.5, 0.1), &Y, &prior).unwrap();
         let factor = Cholesky::new(gram(1.5, 0.1)).unwrap();
         let mut weights = [1.0; 4];
         factor.solve(&mut weights);
         let mean = dot(&weights, &Y) / weights.iter().sum::<f64>();
-        // Far away from everything the posterior is the mean.
+        // Far from all observations the posterior is the mean.
         assert!((gp.posterior(1.0, &mut [0.0; 4]).mean - mean).abs() < 1e-5);
-        // s² is where the likelihood is highest: all other fixed s², as a factor of the Gram matrix, are less likely.
+        // s² maximizes the likelihood: other fixed s², as a factor of the Gram matrix, are less
+        // likely.
         let own = Gp::new(gram(1.5, 0.1), &Y, &Prior { mean_variance: 0.0, signal_weight: 0.0 }).unwrap();
         for factor in [1.0, 0.9, 1.1] {
             let mut scaled = gram(1.5, 0.1);

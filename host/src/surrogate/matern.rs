@@ -5,7 +5,7 @@
 //! | ℓⱼ | length-scales: one for all dimensions, or one each (automatic relevance determination) |
 //! | θ | their logarithms |
 //!
-//! **Cost.** m + 30 operations a pair of points in m dimensions.
+//! **Cost.** m + 30 operations per pair of points in m dimensions.
 
 use super::fit::{Kernel, Range};
 use crate::linalg::{Triangle, add_scaled};
@@ -22,19 +22,19 @@ pub(crate) fn matern52_slope(square: f64) -> f64 {
     -5.0 / 6.0 * (1.0 + r) * libm::exp(-r)
 }
 
-/// The kernel over some points.
+/// The kernel over the given points.
 pub(crate) struct Matern<'a> {
     points: &'a [Vec<f64>],
     ranges: Vec<Range>,
 }
 
 impl<'a> Matern<'a> {
-    /// With as many length-scales as there are ranges of their logarithms: one, or one a dimension.
+    /// Takes one range of a logarithm per length-scale: one, or one per dimension.
     pub(crate) fn new(points: &'a [Vec<f64>], ranges: Vec<Range>) -> Self {
         Self { points, ranges }
     }
 
-    /// The covariances of a point with all others.
+    /// The covariances of a point with the kernel's points.
     pub(crate) fn covariances(&self, theta: &[f64], x: &[f64]) -> Vec<f64> {
         let inverse = self.inverse_squares(theta, x.len());
         self.points.iter().map(|point| matern52(square(&inverse, x, point))).collect()
@@ -58,7 +58,7 @@ impl<'a> Matern<'a> {
     }
 }
 
-/// r², in lanes as [`dot`](crate::linalg::dot) has them.
+/// r², in lanes as in [`dot`](crate::linalg::dot).
 fn square(inverse: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 4;
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
@@ -97,11 +97,11 @@ impl Kernel for Matern<'_> {
                     *term = (a - b) * (a - b) * inverse;
                     square += *term;
                 }
-                // ∂r²/∂ln ℓⱼ = −2 of its term.
+                // ∂r²/∂ln ℓⱼ is −2 times its term.
                 add_scaled(&mut all, -2.0 * slope * matern52_slope(square), &terms);
             }
         }
-        // One length-scale for all takes the sum.
+        // A single length-scale takes the sum.
         let scales = self.ranges.len();
         all.iter().enumerate().for_each(|(j, own)| gradient[j % scales] += own);
     }
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn hand_worked_distances() {
-        // r = 1: √5 = 2.236068, (1 + 2.236068 + 5/3)·exp(−2.236068) = 4.902735 · 0.106878 = 0.523994.
+        // r = 1: √5 = 2.236068, (1 + 2.236068 + 5/3)·exp(−2.236068) = 4.902735 · 0.106878 =
+        // 0.523994.
         assert!((matern52(1.0) - 0.523_994).abs() < 1e-6);
         assert_eq!((matern52(0.0), matern52(1e12)), (1.0, 0.0));
         let difference = (matern52(1.0 + 1e-6) - matern52(1.0 - 1e-6)) / 2e-6;

@@ -2,17 +2,18 @@
 //!
 //! kernel → Gram matrix → process → acquisition, and hyper-parameters by marginal likelihood.
 //!
-//! | part | what it knows |
+//! | part | role |
 //! |---|---|
-//! | [`Gp`] | a Gram matrix and costs: posterior, likelihood and the slopes of both. No kernel, no places. |
-//! | [`Kernel`] | places and hyper-parameters: the Gram matrix and how it changes with them |
-//! | [`fit`] | a kernel and costs: the hyper-parameters that make the costs likely, and the process under them |
-//! | [`Rule`] | mean and variance: the acquisition, smallest wins |
-//! | [`Standard`] | measured costs: what the process sees |
+//! | [`Gp`] | from a Gram matrix and costs: posterior, likelihood and the slopes of both; knows no kernel and no points |
+//! | [`Kernel`] | from points and hyper-parameters: the Gram matrix and its gradient |
+//! | [`fit`] | from a kernel and costs: the most likely hyper-parameters and their process |
+//! | [`Rule`] | from mean and variance: the acquisition; the smallest wins |
+//! | [`Standard`] | from measured costs: the process's inputs |
 //!
-//! A kernel of one's own needs only [`Gp`] (hyper-parameters sampled or fixed) or an `impl Kernel` (fitted).
+//! A new kernel needs only [`Gp`] (hyper-parameters sampled or fixed) or an `impl Kernel` (fitted).
 //!
-//! **Choices.** Exponentials and logarithms are libm's, as in the core: the same bits on every machine.
+//! **Choices**
+//! - Exponentials and logarithms come from libm, as in core: the same bits on every machine.
 
 mod acquisition;
 mod aitchison_aitken;
@@ -24,7 +25,7 @@ mod matern;
 pub(crate) use acquisition::Rule;
 pub(crate) use aitchison_aitken::AitchisonAitken;
 pub(crate) use costs::Standard;
-#[allow(unused_imports, reason = "`Kernel` is what methods with a kernel of their own implement")]
+#[allow(unused_imports, reason = "methods with their own kernel implement `Kernel`")]
 pub(crate) use fit::{Fitted, Kernel, Range, fit};
 pub(crate) use gp::{Gp, Posterior, Prior};
 pub(crate) use matern::Matern;

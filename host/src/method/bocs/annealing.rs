@@ -2,14 +2,15 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | restarts | 5, each from a combination drawn evenly |
+//! | restarts | 5, each from a uniform random combination |
 //! | step | one bit; in a nominal knob of more than two levels, one level to another |
 //! | temperature | T = 0.8ᵗ at step t = 1, 2, …, in units of the cost |
 //! | accepted | a change Δ with probability min(1, exp(−Δ/T)) |
 //!
-//! **Choices.** u < exp(−Δ/T) for u even in (0, 1) is Δ/T < e for e exponential: no exponential function is needed.
+//! **Choices**
+//! - u < exp(−Δ/T) for u uniform in (0, 1) is Δ/T < e for e exponential, so no `exp` is needed.
 //!
-//! **Cost.** O(m) a step.
+//! **Cost.** O(m) per step.
 
 use rand::RngExt;
 use rand_distr::Exp1;
@@ -21,7 +22,7 @@ use super::quadratic::{Best, Quadratic};
 const RESTARTS: usize = 5;
 const COOLING: f64 = 0.8;
 
-/// The smallest values met in all restarts.
+/// Returns the smallest values seen in all restarts.
 pub(super) fn minimise(
     model: &Quadratic,
     code: &Code,
@@ -52,7 +53,7 @@ pub(super) fn minimise(
     best
 }
 
-/// Flips bits and tells the change of the value.
+/// Flips bits and returns the change of the value.
 fn turn(model: &Quadratic, x: &mut [bool], flip: Flip) -> f64 {
     let mut change = 0.0;
     for i in [Some(flip.first), flip.second].into_iter().flatten() {
@@ -79,11 +80,12 @@ mod tests {
             let least = model.least();
             let best = minimise(&model, &code, 200, &|_| true, &mut random);
             let (value, x) = best.allowed.unwrap();
-            // The value was summed change by change.
+            // The value was accumulated change by change.
             assert!((model.value(&x) - value).abs() < 1e-12);
             found += usize::from(value - least < 1e-12);
         }
-        // This quick cooling is nearly a descent, and five of them may all end in other minima: most do not.
+        // Cooling this fast is nearly a descent. All five may end in other minima, but most runs do
+        // not.
         assert!(found >= 17, "{found} of 20");
     }
 

@@ -1,14 +1,17 @@
-//! Combinations as bits, and what a search over bits may do without leaving the combinations.
+//! Combinations as bits, and the moves that keep a search over bits within the combinations.
 //!
 //! | knob | bits |
 //! |---|---|
 //! | two levels | one |
 //! | graded, q levels | the ⌈log₂ q⌉ binary digits of the level, lowest first |
-//! | nominal, q > 2 levels | q, of which one is set |
+//! | nominal, q > 2 levels | q, exactly one of which is set |
 //!
-//! **Choices.** The authors' code is for bits; their paper sets one bit a level for nominal knobs and anneals over valid points alone, as
-//! here. Digits suit a graded knob: with its products of two digits the model holds the level, its square and the product of two
-//! levels exactly. For two levels all agree with the authors' code.
+//! **Choices**
+//! - The authors' code is for bits. Their paper uses one bit per level for nominal knobs and
+//!   anneals over valid points only, as here.
+//! - Binary digits suit a graded knob: with products of two digits the model represents the level,
+//!   its square and the product of two levels exactly.
+//! - For two levels everything agrees with the authors' code.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,10 +19,10 @@ use trimtab::{Knob, Level};
 
 use super::quadratic::Quadratic;
 
-/// How the knobs lie in the bits.
+/// How the knobs map to bits.
 pub(super) struct Code {
     fields: Vec<Field>,
-    /// What a search may change: the field, and the digit if it has digits.
+    /// The moves of a search: the field, and the digit if it has digits.
     sites: Vec<(usize, Option<usize>)>,
     bits: usize,
 }
@@ -48,7 +51,7 @@ impl Field {
     }
 }
 
-/// One bit to flip, or two in a knob of which one bit is set.
+/// One bit to flip, or two in a one-hot knob.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Flip {
     pub(super) first: usize,
@@ -78,9 +81,11 @@ impl Code {
         self.bits
     }
 
-    /// Whether two random combinations share few set bits, as with many nominal knobs of more than two levels.
+    /// Whether two random combinations share few set bits, as with many nominal knobs of more than
+    /// two levels.
     pub(super) fn is_sparse(&self) -> bool {
-        // One in q for a knob of which one of q bits is set, one in four for other bits: an eighth is half of those.
+        // Expected shared bits: 1/q for a one-hot knob of q bits, 1/4 for any other bit. Sparse
+        // means less than an eighth of all bits, half of that for plain bits.
         let shared = |field: &Field| if field.is_one_hot { 1.0 / field.width as f64 } else { field.width as f64 / 4.0 };
         self.fields.iter().map(shared).sum::<f64>() < self.bits as f64 / 8.0
     }
@@ -97,14 +102,15 @@ impl Code {
         self.fields.iter().map(|field| field.level(x) as Level).collect()
     }
 
-    /// A combination drawn evenly.
+    /// Writes a uniform random combination.
     pub(super) fn random_into(&self, x: &mut [bool], random: &mut Xoshiro256PlusPlus) {
         for field in &self.fields {
             field.put(random.random_range(0..field.levels), x);
         }
     }
 
-    /// A step drawn evenly from the bits, knobs of which one bit is set counting as one; none if it would leave the levels.
+    /// Draws a move uniformly from the bits, where a one-hot knob counts as one. Returns `None` if
+    /// it would leave the levels.
     pub(super) fn random_flip(&self, x: &[bool], random: &mut Xoshiro256PlusPlus) -> Option<Flip> {
         if self.sites.is_empty() {
             return None;
@@ -124,7 +130,7 @@ impl Code {
         }
     }
 
-    /// The combination of real numbers that are large where a bit should be set.
+    /// Rounds real numbers, which are large where a bit should be set, to a combination.
     pub(super) fn round_into(&self, numbers: &[f64], x: &mut [bool]) {
         for field in &self.fields {
             let own = &numbers[field.first..field.first + field.width];
@@ -136,9 +142,10 @@ impl Code {
         }
     }
 
-    /// The model plus P(1 − Σxᵢ)² over the bits of each knob of which one is set, P so large that the minimum sets one.
+    /// Adds P(1 − Σxᵢ)² over the bits of each one-hot knob, with P so large that the minimum sets
+    /// exactly one.
     ///
-    /// Nothing but a constant for valid points; without it a relaxation would gladly set two.
+    /// It is constant for valid points. Without it a relaxation would set two bits.
     pub(super) fn penalise(&self, model: &mut Quadratic) {
         let weight = (0..self.bits).map(|i| model.reach(i)).fold(0.0, f64::max);
         for field in self.fields.iter().filter(|field| field.is_one_hot) {
@@ -165,7 +172,7 @@ mod tests {
     #[test]
     fn codes_by_hand_and_back() {
         let code = Code::new(&mixed());
-        // 1 bit, 3 of which one is set, the digits of 4 = 001 from the lowest, 1 bit.
+        // 1 bit, 3 one-hot bits, the digits of 4 = 001 from the lowest, 1 bit.
         let x = [true, false, false, true, false, false, true, false];
         assert_eq!(code.encode(&[1, 2, 4, 0]), x);
         let domain = Domain::new(&mixed());
@@ -208,7 +215,7 @@ mod tests {
     fn rounding_by_hand() {
         let code = Code::new(&mixed());
         let mut x = vec![false; 8];
-        // The middle of the three is largest; digits 111 = 7 are past the last level, 4.
+        // The second of the three is the largest; digits 111 = 7 are past the last level, 4.
         code.round_into(&[-1.0, -3.0, -0.1, -2.0, 1.0, 1.0, 1.0, 0.5], &mut x);
         assert_eq!(code.decode(&x), [0, 1, 4, 1]);
     }
@@ -225,7 +232,8 @@ mod tests {
         code.penalise(&mut model);
         let all = (0..64).map(|number| (0..6).map(|i| number >> i & 1 == 1).collect::<Vec<bool>>());
         let best = all.min_by(|a, b| model.value(a).total_cmp(&model.value(b))).unwrap();
-        // Alone: first of the first (−3), second of the second (+1); pairs 0–3 and so on are worth −1, which makes 2 − 1 tie with 1.
+        // Without pairs: level 0 of the first knob (−3), level 1 of the second (+1). The pairs 0–3,
+        // 1–4 and 2–5 add −1 each, so level 0 of the second (2 − 1) ties with level 1 (1).
         assert_eq!(code.encode(&code.decode(&best)), best);
         assert_eq!(code.decode(&best)[0], 0);
     }

@@ -1,12 +1,15 @@
-//! The regression's matrix X: a row a measured point, a column a feature xᵢ or xᵢxⱼ that some point has.
+//! The regression matrix X: one row per measured point, one column per feature xᵢ or xᵢxⱼ that some
+//! point has.
 //!
 //! | name | meaning |
 //! |---|---|
 //! | n, p | rows and columns |
-//! | c | coefficients, one a column |
+//! | c | coefficients, one per column |
 //!
-//! **Choices.** X is 0 and 1, and has few ones or many, so its products take one of two ways: [`tables`](super::tables) of sums where points
-//! share many bits, [`lists`](super::lists) of ones where they share few, as in nominal knobs with a bit a level.
+//! **Choices**
+//! - X holds only 0 and 1. Its products use [`tables`](super::tables) of sums where points share
+//!   many bits, and [`lists`](super::lists) of ones where they share few, as for nominal knobs with
+//!   one bit per level.
 
 use super::lists::Lists;
 use super::quadratic::Quadratic;
@@ -23,7 +26,7 @@ pub(super) struct Design {
     ones: Ones,
 }
 
-/// How products with X are taken.
+/// How products with X are computed.
 enum Ones {
     Many(Keys),
     Few(Lists),
@@ -60,7 +63,6 @@ impl Design {
         &self.x[k * n..(k + 1) * n]
     }
 
-    /// Adds a row.
     pub(super) fn push(&mut self, point: &[bool]) {
         self.points.push(point.to_vec());
         let has = |point: &Vec<bool>, (i, j): (usize, usize)| point[i] && point[j];
@@ -77,7 +79,7 @@ impl Design {
         }
     }
 
-    /// Memory for products.
+    /// Workspace for products.
     pub(super) fn tables(&self) -> Tables {
         match &self.ones {
             Ones::Many(keys) => keys.tables(),
@@ -115,7 +117,7 @@ impl Design {
         }
     }
 
-    /// The quadratic of coefficients, one a column.
+    /// The quadratic with these coefficients, one per column.
     pub(super) fn quadratic(&self, coefficients: &[f64]) -> Quadratic {
         let mut model = Quadratic::new(self.bits);
         self.columns.iter().zip(coefficients).for_each(|((i, j), c)| model.add(*i, *j, *c));

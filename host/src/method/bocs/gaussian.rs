@@ -1,13 +1,17 @@
-//! Draws of the coefficients of a linear model, given the noise and each coefficient's own variance.
+//! Draws of a linear model's coefficients, given the noise and each coefficient's prior variance.
 //!
-//! b | y ~ N(A⁻¹Xᵀy, σ²A⁻¹), A = XᵀX + diag(1/d), where y = Xb + noise of variance σ² and bₖ has the prior N(0, σ²dₖ).
+//! b | y ~ N(A⁻¹Xᵀy, σ²A⁻¹), A = XᵀX + diag(1/d), where y = Xb + noise of variance σ² and bₖ has
+//! the prior N(0, σ²dₖ).
 //!
-//! Two ways to the same distribution, O(n³) and O(p³): Bhattacharya, Chakraborty and Mallick (arXiv:1506.04778) for n < p, and
-//! Rue (2001) for n ≥ p. The first draws z, δ normal, solves (I + XDXᵀ)·w = y/σ − X√d·z − δ, and b = σ(√d·z + D·Xᵀw). It leaves the residual for
-//! nothing: y − Xb = σ(w + δ).
+//! Two algorithms with the same distribution, O(n³) and O(p³): Bhattacharya, Chakraborty and
+//! Mallick (arXiv:1506.04778) for n < p, and Rue (2001) for n ≥ p. The first draws z, δ normal,
+//! solves (I + XDXᵀ)·w = y/σ − X√d·z − δ, and sets b = σ(√d·z + D·Xᵀw). The residual comes for
+//! free: y − Xb = σ(w + δ).
 //!
-//! **Choices.** With σ taken out as here, no pivot of the first factorisation can be below 1, nor one of the second below 1/dₖ. Rounding alone
-//! can bring them there, so they are lifted: no factorisation fails.
+//! **Choices**
+//! - With σ factored out as above, exact pivots are at least 1 in the first factorisation and 1/dₖ
+//!   in the second. Pivots that rounding pushes below are raised to these floors, so no
+//!   factorisation fails.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -17,7 +21,7 @@ use super::design::Design;
 use super::tables::Tables;
 use crate::linalg::{add_scaled, dot};
 
-/// Draws for a design, with the memory that takes.
+/// Draws coefficients for one design, with its workspace.
 pub(super) struct Sampler<'a> {
     design: &'a Design,
     y: &'a [f64],
@@ -64,7 +68,7 @@ impl<'a> Sampler<'a> {
         Self { design, y, way, draw, residual: 0.0, factor: vec![0.0; size * size], w: vec![0.0; size], noise }
     }
 
-    /// Draws b and its residual for the variances σ²·d.
+    /// Draws b and its residual for the prior variances σ²·d.
     pub(super) fn sample(&mut self, d: &[f64], sigma: f64, random: &mut Xoshiro256PlusPlus) {
         match &mut self.way {
             Way::Rows { tables, root } => {
@@ -110,7 +114,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Turns the lower half of a square into its Cholesky factor; pivots are at least the floor of their row.
+/// Turns the lower half of a square into its Cholesky factor. Pivots are at least `floor(row)`.
 fn factorise(square: &mut [f64], n: usize, floor: impl Fn(usize) -> f64) {
     for j in 0..n {
         let (above, below) = square.split_at_mut((j + 1) * n);
@@ -123,7 +127,7 @@ fn factorise(square: &mut [f64], n: usize, floor: impl Fn(usize) -> f64) {
     }
 }
 
-/// L·x = x.
+/// Solves L·x = b in place.
 fn solve_lower(factor: &[f64], x: &mut [f64]) {
     let n = x.len();
     for i in 0..n {
@@ -132,7 +136,7 @@ fn solve_lower(factor: &[f64], x: &mut [f64]) {
     }
 }
 
-/// Lᵀ·x = x.
+/// Solves Lᵀ·x = b in place.
 fn solve_upper(factor: &[f64], x: &mut [f64]) {
     let n = x.len();
     for i in (0..n).rev() {
@@ -148,7 +152,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// Five points of three bits: six features, of which x₁x₂x₃'s pairs all occur.
+    /// Five points of three bits, which have all six features.
     fn design(mut design: Design) -> Design {
         for number in [7, 1, 6, 3, 4] {
             design.push(&[number & 1 == 1, number & 2 == 2, number & 4 == 4]);
@@ -209,7 +213,8 @@ mod tests {
             }
             for k in 0..6 {
                 let expected = sigma * sigma * variance[k];
-                // Five standard errors: √(v/N) of the mean, √(2/N) of the variance, relative.
+                // Five standard errors: √(v/N) for the mean, and √(2/N), relative, for the
+                // variance.
                 assert!((sum[k] / draws as f64).abs() < 5.0 * (expected / draws as f64).sqrt(), "mean {k}");
                 assert!(
                     (squares[k] / draws as f64 / expected - 1.0).abs() < 5.0 * (2.0 / draws as f64).sqrt(),

@@ -1,7 +1,8 @@
-//! Sparse linear regression: the horseshoe prior, drawn from by Gibbs sampling.
+//! Sparse linear regression with the horseshoe prior, by Gibbs sampling.
 //!
-//! y = Xb + noise; bₖ ~ N(0, σ²τ²λₖ²), λₖ and τ half-Cauchy, p(σ²) ∝ 1/σ² (Carvalho, Polson and Scott 2010). A half-Cauchy is an
-//! inverse gamma whose scale is inverse gamma, which makes every conditional a standard one (Makalic and Schmidt, arXiv:1508.03884):
+//! y = Xb + noise; bₖ ~ N(0, σ²τ²λₖ²), λₖ and τ half-Cauchy, p(σ²) ∝ 1/σ² (Carvalho, Polson and
+//! Scott 2010). A half-Cauchy is an inverse gamma whose scale is inverse gamma, which makes every
+//! conditional a standard one (Makalic and Schmidt, arXiv:1508.03884):
 //!
 //! | given the rest | distribution |
 //! |---|---|
@@ -11,9 +12,13 @@
 //! | τ² | IG((p + 1)/2, 1/ξ + Σ bₖ²/(2σ²λₖ²)) |
 //! | νₖ, ξ | IG(1, 1 + 1/λₖ²), IG(1, 1 + 1/τ²) |
 //!
-//! **Choices.** As in the authors' code λₖ² starts even in (0, 1), everything else at 1, y is centred and X is not. We also
-//! divide y by its root mean square: all scales follow σ, so only the start depends on it. A noise-free cost drives σ to 0, so variances
-//! are kept within what f64 can factorise: σ² ≥ 10⁻¹², τ²λₖ² ≤ 10¹², both in units of y's.
+//! **Choices**
+//! - As in the authors' code, λₖ² starts uniform in (0, 1) and everything else at 1; y is centred
+//!   and X is not.
+//! - We also divide y by its root mean square. All scales follow σ, so only the start depends on
+//!   it.
+//! - A noise-free cost drives σ to 0, so variances are kept within what f64 can factorise: σ² ≥
+//!   10⁻¹², τ²λₖ² ≤ 10¹², both in units of y's.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, Gamma};
@@ -25,11 +30,11 @@ use super::quadratic::Quadratic;
 
 const LEAST_NOISE: f64 = 1e-12;
 const LARGEST_PRIOR: f64 = 1e12;
-/// Bounds of τ² and λₖ² alone: nothing but a guard against infinities.
+/// Bounds of τ² and λₖ² alone, only to avoid infinities.
 const SMALLEST: f64 = 1e-30;
 const LARGEST: f64 = 1e30;
 
-/// A model drawn from the posterior of some costs.
+/// Draws a model from the posterior given the costs.
 pub(super) fn draw(design: &Design, costs: &[f64], steps: usize, random: &mut Xoshiro256PlusPlus) -> Quadratic {
     let (y, unit) = standardise(costs);
     let mut gibbs = Gibbs::new(design, &y, random);
@@ -38,7 +43,8 @@ pub(super) fn draw(design: &Design, costs: &[f64], steps: usize, random: &mut Xo
     design.quadratic(&coefficients)
 }
 
-/// Costs less their mean, over their root mean square, which is returned; over 1 if all are equal.
+/// Subtracts the mean of the costs and divides by their root mean square, which is also returned;
+/// it is 1 if all costs are equal.
 fn standardise(costs: &[f64]) -> (Vec<f64>, f64) {
     let n = costs.len().max(1) as f64;
     let mean = costs.iter().sum::<f64>() / n;
@@ -67,7 +73,7 @@ struct Gibbs<'a> {
 impl<'a> Gibbs<'a> {
     fn new(design: &'a Design, y: &'a [f64], random: &mut Xoshiro256PlusPlus) -> Self {
         let (n, p) = (design.rows() as f64, design.columns().len());
-        // Shapes are positive: there is a point.
+        // The shapes are positive because there is at least one point.
         let gamma = |shape: f64| Gamma::new(shape.max(0.5), 1.0).unwrap_or_else(|_| unreachable!("a positive shape"));
         let start = |_| (1.0 / random.random::<f64>()).clamp(SMALLEST, LARGEST);
         Self {
@@ -91,7 +97,7 @@ impl<'a> Gibbs<'a> {
         let b = &self.sampler.draw;
         let weighted: f64 = b.iter().zip(&self.d).map(|(b, d)| b * b / d).sum();
         self.sigma2 = (0.5 * (self.sampler.residual + weighted) / self.noise.sample(random)).max(LEAST_NOISE);
-        // 1/IG(1, scale) is an exponential over the scale.
+        // 1/IG(1, scale) is an exponential divided by the scale.
         let half = 0.5 / (self.tau2 * self.sigma2);
         let mut weighted = 0.0;
         for ((b, lambda), nu) in b.iter().zip(&mut self.lambda).zip(&mut self.nu) {
@@ -111,7 +117,8 @@ mod tests {
     use rand::SeedableRng;
     use std::f64::consts::FRAC_PI_2;
 
-    /// The means over a long chain of the shrinkage factors 1/(1 + dₖ), which are bounded, so that means exist.
+    /// Means over a long chain of the shrinkage factors 1/(1 + dₖ). These are bounded, so their
+    /// means exist.
     fn chain(design: &Design, y: &[f64], steps: usize) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
         let mut gibbs = Gibbs::new(design, y, &mut random);
@@ -129,12 +136,12 @@ mod tests {
 
     #[test]
     fn one_coefficient_against_numerical_integration() {
-        // X = (1, 0)ᵀ, y = (1, −1). Given d = τ²λ², b and σ integrated out:
-        // p(y | d) ∝ (1 + d)^(−1/2) · (y₁²/(1 + d) + y₂²)^(−n/2), n = 2.
+        // X = (1, 0)ᵀ, y = (1, −1). Given d = τ²λ², with b and σ integrated out: p(y | d) ∝ (1 +
+        // d)^(−1/2) · (y₁²/(1 + d) + y₂²)^(−n/2), n = 2.
         let mut design = Design::new(1);
         design.push(&[true]);
         design.push(&[false]);
-        // τ = tan u and λ = tan v are half-Cauchy for u, v even in (0, π/2).
+        // τ = tan u and λ = tan v are half-Cauchy for u, v uniform in (0, π/2).
         let cells = 800;
         let (mut total, mut sum) = (0.0, 0.0);
         for i in 0..cells {
@@ -170,8 +177,8 @@ mod tests {
         weighed_against_the_prior(&design, &[1.0, -1.0]);
     }
 
-    /// Shrinkage by draws of τ and λ from the prior, weighted with the likelihood
-    /// p(y | d) ∝ |M|^(−1/2)·(yᵀM⁻¹y)^(−n/2), M = I + XDXᵀ, against the chain.
+    /// Compares the chain with the shrinkage from prior draws of τ and λ, weighted by the
+    /// likelihood p(y | d) ∝ |M|^(−1/2)·(yᵀM⁻¹y)^(−n/2), M = I + XDXᵀ.
     fn weighed_against_the_prior(design: &Design, y: &[f64]) {
         let (n, p) = (design.rows(), design.columns().len());
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
@@ -188,7 +195,8 @@ mod tests {
                 m[i * (n + 1) + i] += 1.0;
                 m[i * (n + 1) + n] = y[i];
             }
-            // Elimination without pivots gives the determinant, and yᵀM⁻¹y as the sum of (reduced y)²/pivot.
+            // Elimination without pivots gives the determinant, and yᵀM⁻¹y as the sum of (reduced
+            // y)²/pivot.
             let (mut determinant, mut quadratic) = (1.0, 0.0);
             for i in 0..n {
                 let pivot = m[i * (n + 1) + i];
@@ -212,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_sparse_quadratic_is_found_again() {
-        // 2x₀ − 3x₁x₂ on 40 random points of 10 bits, 55 coefficients: the model ranks points as the truth does.
+        // 2x₀ − 3x₁x₂ on 40 random points of 10 bits, 55 coefficients: the model ranks points as
+        // the truth does.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let truth = |x: &[bool]| 2.0 * f64::from(u8::from(x[0])) - 3.0 * f64::from(u8::from(x[1] && x[2]));
         let point = |random: &mut Xoshiro256PlusPlus| (0..10).map(|_| random.random_bool(0.5)).collect::<Vec<_>>();

@@ -1,24 +1,29 @@
-//! X·c, X·diag(c)·Xᵀ and Xᵀ·w from lists of ones, for points that share few of their bits.
+//! X·c, X·diag(c)·Xᵀ and Xᵀ·w from lists of ones, for points that share few bits.
 //!
-//! (X·diag(c)·Xᵀ) at rows i, j is the sum of cₖ over the features k that both points have, so feature k adds cₖ at every pair of its points.
+//! (X·diag(c)·Xᵀ) at rows i, j is the sum of cₖ over the features k that both points have, so
+//! feature k adds cₖ at every pair of its points.
 //!
-//! **Choices.** Two random points of 25 nominal knobs of five levels have 15 of the 7875 features in common, so what they have is listed and
-//! nothing else is looked at. The list of pairs goes feature by feature: neighbours in it add to different places, and none waits for
-//! the one before.
+//! **Choices**
+//! - Two random points of 25 nominal knobs with five levels share 15 of the 7875 features, so only
+//!   the ones are listed and visited.
+//! - The list of pairs runs feature by feature: neighbouring entries add to different places, so no
+//!   addition waits for the one before.
 //!
-//! **Cost.** An addition an entry: r(r + 1)/2 of them for a point with r bits set, s(s + 1)/2 for two points that share s.
+//! **Cost.** One addition per entry: r(r + 1)/2 of them for a point with r bits set, s(s + 1)/2 for
+//! two points that share s.
 
-/// Where X is 1, and where two rows of it are.
+/// Where X is 1, and where two of its rows both are.
 #[derive(Default)]
 pub(super) struct Lists {
     /// The columns of each row's ones.
     rows: Vec<Vec<u32>>,
-    /// Two rows that have a column: their place in the lower half of an n × n square, and the column.
+    /// For two rows that share a column: their position in the lower half of an n × n square, and
+    /// the column.
     pairs: Vec<(u32, u32)>,
 }
 
 impl Lists {
-    /// The lists of n rows that have their ones where `has(row, column)` says.
+    /// The lists of n rows whose ones are given by `has(row, column)`.
     pub(super) fn new(n: usize, columns: usize, has: impl Fn(usize, usize) -> bool) -> Self {
         let mut lists = Self { rows: vec![Vec::new(); n], pairs: Vec::new() };
         for column in 0..columns {
@@ -58,9 +63,9 @@ impl Lists {
     }
 }
 
-/// The sum of some of the numbers.
+/// The sum of the numbers at these places.
 fn sum(places: &[u32], numbers: &[f64]) -> f64 {
-    // Four sums side by side wait a quarter as long for each other.
+    // Four independent sums shorten the chain of additions.
     let (chunks, rest) = places.as_chunks::<4>();
     let mut sums = [0.0; 4];
     for chunk in chunks {

@@ -1,29 +1,35 @@
-//! BOCS: a sparse quadratic model of the cost, one draw of its coefficients, and the smallest value of that draw.
+//! BOCS: a sparse quadratic model of the cost. Each ask draws its coefficients and minimises the
+//! draw.
 //!
-//! Baptista and Poloczek, *Bayesian Optimization of Combinatorial Structures*, ICML 2018, arXiv:1806.08838; settings as in the
-//! authors' Python code (BOCSpy).
+//! Baptista and Poloczek, *Bayesian Optimization of Combinatorial Structures*, ICML 2018,
+//! arXiv:1806.08838; settings as in the authors' Python code (BOCSpy).
 //!
-//! f(x) ≈ α₀ + Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, x ∈ {0, 1}^m, with the horseshoe prior on α. Each ask draws α from its posterior (Thompson
-//! sampling) and minimises the quadratic by simulated annealing (BOCS-SA) or a semidefinite relaxation (BOCS-SDP).
+//! f(x) ≈ α₀ + Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, x ∈ {0, 1}^m, with the horseshoe prior on α. Each ask
+//! draws α from its posterior (Thompson sampling) and minimises the quadratic by simulated
+//! annealing (BOCS-SA) or a semidefinite relaxation (BOCS-SDP).
 //!
 //! | setting | value |
 //! |---|---|
-//! | order of the model | 2: p = m + m(m − 1)/2 coefficients, less those of features that no measured point has, which are 0 |
-//! | Gibbs steps a draw | 1000 from a fresh start, no burn-in, the last one is taken |
-//! | penalty λ‖x‖₁ told to the method | none, λ = 0: a penalty of the problem is part of its cost |
-//! | costs | centred; beyond ±10⁶ left out of the model, and such a point is not proposed again |
-//! | a point measured twice | its first cost counts, once |
-//! | BOCS-SA | 5 restarts at random, as many flips each as the budget has evaluations, T = 0.8ᵗ in units of the cost |
+//! | order of the model | 2: p = m + m(m − 1)/2 coefficients; those of features that no measured point has are 0 |
+//! | Gibbs steps per draw | 1000 from a fresh start, no burn-in, the last state is the draw |
+//! | penalty λ‖x‖₁ inside the method | none, λ = 0: a problem's penalty is part of its cost |
+//! | costs | centred; a point with a cost beyond ±10⁶ is left out of the model and not proposed again |
+//! | a point measured twice | only its first cost counts |
+//! | BOCS-SA | 5 random restarts, each with as many flips as the budget has evaluations, T = 0.8ᵗ in units of the cost |
 //! | BOCS-SDP | the exact relaxation, 100 random roundings |
-//! | repeated points | allowed, as in the authors' code; `…-no-repeat` takes the best point that was not measured |
+//! | repeated points | allowed, as in the authors' code; `…-no-repeat` takes the best unmeasured point |
 //!
-//! **Choices.** The authors' code is for bits. Other knobs become bits as [`code`] says. In the no-repeat variants a search that meets
-//! measured points alone proposes the best unmeasured step from its minimum, else a random combination. The authors'
-//! Python relaxation counts linear terms one and a half times and rounds by the transposed factor; ours is that of their paper and
-//! their MATLAB code, and rounds relative to the constant's own vector, which loses no rounding to a global change of sign.
+//! **Choices**
+//! - The authors' code is for bits. Other knobs become bits as described in [`code`].
+//! - In the no-repeat variants, a search that sees only measured points proposes the best
+//!   unmeasured step from its minimum, else a random combination.
+//! - The authors' Python relaxation counts linear terms one and a half times and rounds by the
+//!   transposed factor. Ours follows their paper and their MATLAB code, and rounds relative to the
+//!   constant's own vector, so that a global change of sign wastes no rounding.
 //!
-//! **Cost.** 1000 Gibbs steps of O(n²·m²/32 + n³/6) for n < p points; the searches are small beside that. With a bit a level, as for nominal
-//! knobs, two points share few features, see [`lists`]: then the p coefficients' own draws are most of it.
+//! **Cost.** 1000 Gibbs steps of O(n²·m²/32 + n³/6) for n < p points; the searches are small in
+//! comparison. With one bit per level, as for nominal knobs, two points share few features, see
+//! [`lists`]; then drawing the p coefficients dominates.
 
 mod annealing;
 mod code;
@@ -67,26 +73,26 @@ pub(crate) const SDP: Entry = Entry {
 
 pub(crate) const SA_NO_REPEAT: Entry = Entry {
     name: "bocs-sa-no-repeat",
-    about: "bocs-sa that takes the best point not measured yet",
+    about: "bocs-sa that takes the best unmeasured point",
     source: SOURCE,
     start: |task| start(task, Search::Annealing, false),
 };
 
 pub(crate) const SDP_NO_REPEAT: Entry = Entry {
     name: "bocs-sdp-no-repeat",
-    about: "bocs-sdp that takes the best point not measured yet",
+    about: "bocs-sdp that takes the best unmeasured point",
     source: SOURCE,
     start: |task| start(task, Search::Relaxation, false),
 };
 
-/// Gibbs steps a draw.
+/// Gibbs steps per draw.
 const GIBBS: usize = 1000;
-/// Costs beyond are no numbers to fit.
+/// Larger costs are excluded from the model.
 const LARGEST: f64 = 1e6;
-/// The most bits: 32 896 coefficients, some seconds an ask.
+/// The most bits: 32 896 coefficients, some seconds per ask.
 const MOST_BITS: usize = 256;
 
-/// How the drawn model is minimised.
+/// How to minimise the drawn model.
 #[derive(Clone, Copy, Debug)]
 enum Search {
     Annealing,
@@ -103,14 +109,14 @@ struct Bocs {
     /// The points of the model, and their costs.
     design: Design,
     costs: Vec<f64>,
-    /// Points whose cost is no number to fit.
+    /// Points whose cost is too large, or not a number.
     excluded: HashSet<Vec<bool>>,
-    /// Knows what was told.
+    /// Knows the measured combinations.
     fresh: Random,
     random: Xoshiro256PlusPlus,
-    /// Flips of an annealing run.
+    /// Flips per annealing run.
     flips: usize,
-    /// Gibbs steps a draw.
+    /// Gibbs steps per draw.
     gibbs: usize,
     search: Search,
     repeats: bool,
@@ -121,8 +127,8 @@ impl Bocs {
         let code = Code::new(task.knobs);
         if code.bits() > MOST_BITS {
             return Err(Error::Usage(format!(
-                "BOCS takes at most {MOST_BITS} bits, this problem needs {}: its model has a coefficient for each pair of bits; \
-                 choose another --method",
+                "BOCS takes at most {MOST_BITS} bits, but this problem needs {}: its model has one coefficient per \
+                 pair of bits; choose another --method",
                 code.bits()
             )));
         }
@@ -141,7 +147,7 @@ impl Bocs {
         })
     }
 
-    /// The best unmeasured step from the smallest value that a search found.
+    /// The best unmeasured step from the smallest value that the search found.
     fn step_from(&self, model: &Quadratic, best: &Best) -> Option<Vec<Level>> {
         let (_, x) = best.any.as_ref()?;
         let steps = self.domain.neighbours(&self.code.decode(x)).into_iter();
@@ -175,7 +181,7 @@ impl Method for Bocs {
         }
         self.fresh.tell(levels, cost)?;
         let x = self.code.encode(levels);
-        // A cost that is not a number is not within either.
+        // NaN fails this comparison too.
         if cost.abs() <= LARGEST {
             self.design.push(&x);
             self.costs.push(cost);
@@ -191,7 +197,7 @@ mod tests {
     use super::*;
     use trimtab::Knob;
 
-    /// Few Gibbs steps: what these tests ask does not depend on a good model.
+    /// Few Gibbs steps: these tests do not depend on a good model.
     fn quick(knobs: &[Knob], search: Search, repeats: bool) -> Bocs {
         let bocs = Bocs::new(&Task { knobs, seed: 1, budget: 30 }, search, repeats).unwrap();
         Bocs { gibbs: 20, ..bocs }

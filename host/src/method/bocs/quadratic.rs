@@ -1,4 +1,5 @@
-//! A quadratic in bits: Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, without its constant, which moves no minimum.
+//! A quadratic in bits: Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, without the constant, which does not move the
+//! minimum.
 
 /// The coefficients.
 #[derive(Clone, Debug)]
@@ -10,7 +11,6 @@ pub(super) struct Quadratic {
 }
 
 impl Quadratic {
-    /// Zero.
     pub(super) fn new(bits: usize) -> Self {
         Self { linear: vec![0.0; bits], pairs: vec![0.0; bits * bits] }
     }
@@ -19,7 +19,7 @@ impl Quadratic {
         self.linear.len()
     }
 
-    /// Adds to αᵢⱼ, for i = j to αᵢ.
+    /// Adds to αᵢⱼ, or to αᵢ if i = j.
     pub(super) fn add(&mut self, i: usize, j: usize, value: f64) {
         if i == j {
             self.linear[i] += value;
@@ -40,30 +40,30 @@ impl Quadratic {
         &self.pairs[i * m..(i + 1) * m]
     }
 
-    /// What setting bit i adds, whatever it is now.
+    /// The amount that setting bit i adds, whatever its current value.
     pub(super) fn slope(&self, i: usize, x: &[bool]) -> f64 {
         let set = self.row(i).iter().zip(x).filter(|(_, bit)| **bit);
         self.linear[i] + set.map(|(c, _)| c).sum::<f64>()
     }
 
-    /// The most that bit i can change the value by.
+    /// Upper bound on the change of the value by bit i.
     pub(super) fn reach(&self, i: usize) -> f64 {
         self.linear[i].abs() + self.row(i).iter().map(|c| c.abs()).sum::<f64>()
     }
 
     pub(super) fn value(&self, x: &[bool]) -> f64 {
         let set = (0..self.bits()).filter(|i| x[*i]);
-        // A pair is met from both its ends.
+        // Every pair is counted from both its ends.
         set.map(|i| 0.5 * (self.linear[i] + self.slope(i, x))).sum()
     }
 }
 
-/// The smallest values that a search met.
+/// The smallest values that a search saw.
 #[derive(Debug, Default)]
 pub(super) struct Best {
-    /// Of all points.
+    /// Among all points.
     pub(super) any: Option<(f64, Vec<bool>)>,
-    /// Of those that may be proposed.
+    /// Among points that may be proposed.
     pub(super) allowed: Option<(f64, Vec<bool>)>,
 }
 
@@ -108,7 +108,7 @@ mod tests {
         for (i, j, c) in [(0, 0, 1.0), (1, 1, -2.0), (2, 2, 4.0), (0, 1, 8.0), (2, 1, -16.0)] {
             model.add(i, j, c);
         }
-        // 1 − 2 + 8 = 7; with the third 7 + 4 − 16 = −5.
+        // 1 − 2 + 8 = 7; with the third bit 7 + 4 − 16 = −5.
         assert_eq!(model.value(&[true, true, false]), 7.0);
         assert_eq!(model.value(&[true, true, true]), -5.0);
         assert_eq!(model.slope(2, &[true, true, false]), -12.0);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_proposed_is_met_but_not_taken() {
+    fn forbidden_points_are_seen_but_not_proposed() {
         let mut best = Best::default();
         for (value, x) in [(3.0, [true, true]), (1.0, [false, false]), (2.0, [false, true])] {
             best.offer(value, &x, &|x| x[0] || x[1]);

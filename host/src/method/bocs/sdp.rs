@@ -1,11 +1,13 @@
-//! The semidefinite relaxation of a quadratic in bits, and random roundings of it.
+//! The semidefinite relaxation of a quadratic in bits, and its random roundings.
 //!
-//! With xᵢ = (1 + sᵢ)/2 and one more sign s₀ for the linear terms, the quadratic is sᵀCs and a constant, s ∈ {−1, 1}^(m+1):
-//! Cᵢⱼ = αᵢⱼ/8, Cᵢ₀ = αᵢ/4 + Σⱼ αᵢⱼ/8. Relaxed: min tr(CX), X ⪰ 0, diag X = 1.
+//! With xᵢ = (1 + sᵢ)/2 and one more sign s₀ for the linear terms, the quadratic is sᵀCs plus a
+//! constant, s ∈ {−1, 1}^(m+1): Cᵢⱼ = αᵢⱼ/8, Cᵢ₀ = αᵢ/4 + Σⱼ αᵢⱼ/8. Relaxed: min tr(CX), X ⪰ 0,
+//! diag X = 1.
 //!
-//! Solved by the mixing method (Wang, Chang and Kolter, arXiv:1706.00476): X = VᵀV with unit columns vᵢ of k > √(2(m+1)) numbers, where
-//! no local minimum is worse than the global one; each in turn becomes vᵢ ← −g/‖g‖, g = Σⱼ≠ᵢ Cᵢⱼ vⱼ. Rounding (Goemans and Williamson 1995):
-//! sᵢ = sign(vᵢ·r)·sign(v₀·r), r normal.
+//! Solved by the mixing method (Wang, Chang and Kolter, arXiv:1706.00476): X = VᵀV with unit
+//! columns vᵢ of k > √(2(m+1)) numbers, where no local minimum is worse than the global one; each
+//! column in turn becomes vᵢ ← −g/‖g‖, g = Σⱼ≠ᵢ Cᵢⱼ vⱼ. Rounding (Goemans and Williamson 1995): sᵢ
+//! = sign(vᵢ·r)·sign(v₀·r), r normal.
 //!
 //! | setting | value |
 //! |---|---|
@@ -13,10 +15,12 @@
 //! | stop | a sweep that lowers the value by less than 10⁻¹⁰ of it, or 2000 sweeps |
 //! | roundings | 100 |
 //!
-//! **Choices.** The authors solve the same relaxation with an interior-point solver. Columns are padded with zeros to whole blocks, and g is
-//! summed a block at a time: a block stays in the processor's registers for the whole sum.
+//! **Choices**
+//! - The authors solve the same relaxation with an interior-point solver.
+//! - Columns are padded with zeros to whole blocks, and g is summed block by block, so that a block
+//!   stays in registers for the whole sum.
 //!
-//! **Cost.** O(m²k) a sweep, tens to hundreds of sweeps.
+//! **Cost.** O(m²k) per sweep, tens to hundreds of sweeps.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -29,10 +33,10 @@ use crate::linalg::dot;
 const ROUNDINGS: usize = 100;
 const SWEEPS: usize = 2000;
 const TOLERANCE: f64 = 1e-10;
-/// Numbers of a block.
+/// Numbers per block.
 const BLOCK: usize = 6;
 
-/// The smallest values among the roundings.
+/// Returns the smallest values among the roundings.
 pub(super) fn minimise(
     model: &Quadratic,
     code: &Code,
@@ -58,7 +62,7 @@ pub(super) fn minimise(
     best
 }
 
-/// C, the sign of the linear terms last.
+/// C, with the sign of the linear terms last.
 fn matrix(model: &Quadratic) -> Vec<f64> {
     let m = model.bits();
     let n = m + 1;
@@ -78,7 +82,7 @@ fn matrix(model: &Quadratic) -> Vec<f64> {
 /// The columns of V.
 struct Relaxation {
     rank: usize,
-    /// Blocks of a column.
+    /// Blocks per column.
     blocks: usize,
     vectors: Vec<[f64; BLOCK]>,
 }
@@ -102,7 +106,7 @@ impl Relaxation {
                 gradient_into(&mut gradient, row, i, &vectors);
                 let gradient = &gradient.as_flattened()[..rank];
                 let length = dot(gradient, gradient).sqrt();
-                // No slope at all: any direction is as good.
+                // Without a slope every direction is equally good.
                 if length > 0.0 {
                     let own = &mut vectors[i * blocks..(i + 1) * blocks].as_flattened_mut()[..rank];
                     fall += length + dot(own, gradient);
@@ -168,7 +172,7 @@ mod tests {
             let c = case.c.concat();
             let relaxed = Relaxation::solve(&c, case.n, &mut random);
             let own = value(&relaxed, &c, case.n);
-            // The golden values are good to about 1e-7.
+            // The golden values are accurate to about 1e-7.
             let error = (own - case.optimum).abs();
             assert!(error < 1e-6 * case.optimum.abs(), "{} against {} for n = {}", own, case.optimum, case.n);
         }
@@ -201,7 +205,7 @@ mod tests {
             let best = minimise(&model, &code, &|_| true, &mut random).allowed.unwrap();
             found += usize::from((best.0 - least).abs() < 1e-12);
         }
-        // No rounding is certain to: nearly all do.
+        // Rounding may miss the minimum, but rarely.
         assert!(found >= 19, "{found} of 20");
     }
 }

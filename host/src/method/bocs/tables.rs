@@ -1,35 +1,38 @@
-//! X·c and X·diag(c)·Xᵀ from tables of sums, for points that share many of their bits.
+//! X·c and X·diag(c)·Xᵀ from tables of sums, for points that share many bits.
 //!
-//! q(z) = Σᵢ cᵢ zᵢ + Σᵢ<ⱼ cᵢⱼ zᵢ zⱼ for coefficients c. Features are products of bits, so rows x, x' have the features of x ∧ x' in common:
-//! (X·diag(c)·Xᵀ) at x, x' is q(x ∧ x'), and X·c at x is q(x).
+//! q(z) = Σᵢ cᵢ zᵢ + Σᵢ<ⱼ cᵢⱼ zᵢ zⱼ for coefficients c. Features are products of bits, so rows x,
+//! x' share the features of x ∧ x': (X·diag(c)·Xᵀ) at x, x' is q(x ∧ x'), and X·c at x is q(x).
 //!
-//! **Choices.** Bits are taken in groups of four; q is a sum over pairs of groups, each read from a table of 256 sums. Which entries a
-//! pair of points reads never changes, so that is stored when a point comes.
+//! **Choices**
+//! - Bits form groups of four. q is a sum over pairs of groups, each read from a table of 256 sums.
+//! - The entries that a pair of points reads never change, so they are stored when a point is
+//!   added.
 //!
-//! **Cost.** With m bits there are about m²/32 tables: 15 for 24 bits, 256 additions each to fill. q takes one addition a table, where
-//! the plain sum takes p = 300. Stored: n²/2 bytes a table.
+//! **Cost.** With m bits there are about m²/32 tables: 15 for 24 bits, 256 additions each to fill.
+//! q takes one addition per table, where the plain sum takes p = 300. Stored: n²/2 bytes per table.
 
-/// Bits of a group.
+/// Bits per group.
 const GROUP: usize = 4;
-/// Values of a group, and sums in a table.
+/// Values of a group, and sums per table.
 const VALUES: usize = 1 << GROUP;
 const SUMS: usize = VALUES * VALUES;
 
-/// What pairs of points read.
+/// The table entries that each pair of points reads.
 pub(super) struct Keys {
     bits: usize,
     groups: usize,
-    /// Entries to read, a byte a table, for the pairs of points (0, 0), (1, 0), (1, 1), (2, 0), …
+    /// Entries to read, one byte per table, for the pairs of points (0, 0), (1, 0), (1, 1), (2, 0),
+    /// …
     keys: Vec<u8>,
 }
 
 impl Keys {
     pub(super) fn new(bits: usize) -> Self {
-        // Two groups at least, so that there is a pair.
+        // At least two groups, so that there is a pair.
         Self { bits, groups: bits.div_ceil(GROUP).max(2), keys: Vec::new() }
     }
 
-    /// Takes the last of the points in.
+    /// Adds the keys of the last point with all points.
     pub(super) fn push(&mut self, points: &[Vec<bool>]) {
         let Some(point) = points.last() else { return };
         for other in points {
@@ -46,13 +49,13 @@ impl Keys {
         }
     }
 
-    /// Memory for the tables.
+    /// Allocates the tables.
     pub(super) fn tables(&self) -> Tables {
         let padded = self.groups * GROUP;
         Tables { square: vec![0.0; padded * padded], sums: vec![[0.0; SUMS]; pairs(self.groups).count()] }
     }
 
-    /// Fills the tables for coefficients, one a column.
+    /// Fills the tables for coefficients, one per column.
     pub(super) fn fill(&self, columns: &[(usize, usize)], coefficients: &[f64], tables: &mut Tables) {
         let padded = self.groups * GROUP;
         for ((i, j), c) in columns.iter().zip(coefficients) {
@@ -63,7 +66,8 @@ impl Keys {
                 let rows: [usize; GROUP] = std::array::from_fn(|i| (first * GROUP + i) * padded + second * GROUP);
                 rows.map(|start| std::array::from_fn(|j| tables.square[start + j]))
             };
-            // Each group's own terms are counted once: with the group after it, the last group's with the one before.
+            // Each group's own terms count once: with the group after it, and the last group's with
+            // the one before.
             let own = if b == a + 1 { within(&block(a, a)) } else { [0.0; VALUES] };
             let last = if b == a + 1 && b + 1 == self.groups { within(&block(b, b)) } else { [0.0; VALUES] };
             cross(&block(a, b), &own, &last, sums);
@@ -90,17 +94,17 @@ impl Keys {
     }
 }
 
-/// q for some coefficients: a table of sums for each pair of groups.
+/// q for given coefficients: one table of sums per pair of groups.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// The coefficients, the bits padded to whole groups; features that no point has stay 0.
+    /// The coefficients, with the bits padded to whole groups; features that no point has stay 0.
     square: Vec<f64>,
     sums: Vec<[f64; SUMS]>,
 }
 
 impl Tables {
     fn read(&self, keys: &[u8]) -> f64 {
-        // Two sums side by side wait half as long for each other.
+        // Two independent sums shorten the chain of additions.
         let ((tables, tables_rest), (keys, keys_rest)) = (self.sums.as_chunks::<2>(), keys.as_chunks::<2>());
         let mut sums = [0.0; 2];
         for (tables, keys) in tables.iter().zip(keys) {
@@ -123,7 +127,7 @@ type Block = [[f64; GROUP]; GROUP];
 fn within(block: &Block) -> [f64; VALUES] {
     let mut sums = [0.0; VALUES];
     for value in 1..VALUES {
-        // The highest bit joins a value that was summed before.
+        // The value without its highest bit was summed before.
         let top = value.ilog2() as usize;
         let rest = value ^ 1 << top;
         let joined = (0..top).filter(|i| rest >> i & 1 == 1).map(|i| block[i][top]);
@@ -132,7 +136,7 @@ fn within(block: &Block) -> [f64; VALUES] {
     sums
 }
 
-/// The sum of all terms between two groups for each pair of values, and the groups' own.
+/// The sum of all terms between two groups for each pair of values, plus the groups' own terms.
 fn cross(block: &Block, own: &[f64; VALUES], last: &[f64; VALUES], sums: &mut [f64; SUMS]) {
     let mut slopes = [[0.0; GROUP]; VALUES];
     for (value, row) in sums.as_chunks_mut::<VALUES>().0.iter_mut().enumerate() {

@@ -1,22 +1,24 @@
-//! CASMOPOLITAN: a transformed overlap kernel and a trust region of Hamming distance. Our re-implementation.
+//! CASMOPOLITAN: a transformed overlap kernel and a trust region of Hamming distance. Our
+//! re-implementation.
 //!
 //! k(c, c′) = s²·exp(−Σᵢ θᵢ·[cᵢ ≠ c′ᵢ])
 //!
-//! Wan, Nguyen, Ha, Ru, Lu and Osborne, *Think Global and Act Local: Bayesian Optimisation over High-Dimensional Categorical and Mixed
-//! Search Spaces*, ICML 2021; settings as in the authors' code and in the MCBO framework (Dreczkowski et al. 2023).
+//! Wan, Nguyen, Ha, Ru, Lu and Osborne, *Think Global and Act Local: Bayesian Optimisation over
+//! High-Dimensional Categorical and Mixed Search Spaces*, ICML 2021; settings as in the authors'
+//! code and in the MCBO framework (Dreczkowski et al. 2023).
 //!
 //! | name | meaning |
 //! |---|---|
 //! | θᵢ | scale of knob i: the paper's ℓᵢ/K; exp(Σ ℓᵢ·[cᵢ = c′ᵢ]/K) is this times a constant |
-//! | region | all combinations within so many changed knobs of the best one since the last restart |
+//! | region | all combinations that differ in at most `radius` knobs from the best one since the last restart |
 //!
 //! | setting | value |
 //! |---|---|
-//! | θᵢ, noise | by marginal likelihood, at most 20 evaluations an ask from the last ones; ln θᵢ ~ N(ln 1/K, 1.5²) (MCBO fixes Σ θᵢ at 1) |
+//! | θᵢ, noise | by marginal likelihood, at most 20 evaluations per ask, starting from the last fit; ln θᵢ ~ N(ln 1/K, 1.5²) (MCBO fixes Σ θᵢ at 1) |
 //! | graded knobs | \|cᵢ − c′ᵢ\|/(n − 1) in place of \[cᵢ ≠ c′ᵢ\], the ordinal kernel of the authors' code |
-//! | radius | at first 0.8·K, at most K; ×1.5 after 3 successes in a row, ÷1.5 after 40 failures, in whole knobs |
-//! | restart | at radius 1: the smallest μ − 1.96σ of 100·K, at most 5000, random combinations, of a process on the best of each region |
-//! | data | what was told since the last restart, and what was told before within the first radius of the new centre |
+//! | radius | initially 0.8·K, at most K; ×1.5 after 3 successes in a row, ÷1.5 after 40 failures in a row, in whole knobs |
+//! | restart | at radius 1: the smallest μ − 1.96σ of 100·K, at most 5000, random combinations, by a process on the best of each region |
+//! | data | observations since the last restart, and earlier ones within the first radius of the new centre |
 //! | acquisition | expected improvement, in logarithms |
 //! | search | ascents within the region from its centre and 3 random members (MCBO: 3 random members, 100 random steps each) |
 //! | costs | winsorised and standardised |
@@ -39,20 +41,20 @@ use region::{Region, distance};
 
 pub(crate) const CASMOPOLITAN: Entry = Entry {
     name: "casmopolitan",
-    about: "overlap kernel with a scale a knob, EI in a Hamming trust region; our re-implementation",
+    about: "overlap kernel with one scale per knob, EI in a Hamming trust region; our re-implementation",
     source: "Wan et al., ICML 2021, settings of MCBO",
     start: |task| Ok(Box::new(Casmopolitan::new(task))),
 };
 
-/// Evaluations of the likelihood an ask.
+/// Evaluations of the likelihood per ask.
 const FIT: usize = 20;
 /// Evaluations of the likelihood for the process that finds a new centre.
 const RESTART_FIT: usize = 60;
 /// Ascents from random members of the region.
 const ASCENTS: usize = 3;
-/// Random combinations that a new centre is chosen from: so many a knob, and at most.
+/// Random candidates for a new centre: their number per knob, and the limit.
 const CENTRES: (usize, usize) = (100, 5000);
-/// The weight of the deviation in that choice.
+/// Weight of the standard deviation when choosing the centre.
 const BETA: f64 = 1.96;
 
 struct Casmopolitan {
@@ -62,7 +64,7 @@ struct Casmopolitan {
     theta: Option<Vec<f64>>,
     /// The best observation of each region that was left.
     left: Vec<usize>,
-    /// A new centre that is asked for but not told.
+    /// A new centre that was asked for and has no cost yet.
     centre: Option<Vec<Level>>,
 }
 
@@ -78,7 +80,7 @@ impl Casmopolitan {
         }
     }
 
-    /// A centre far from where regions ended, or where they ended well.
+    /// Chooses a centre far from where regions ended, or where they ended well.
     fn restart(&mut self) -> Result<Option<Vec<Level>>, Error> {
         let Self { history, random, region, left, .. } = self;
         left.extend(history.best_of(region.members()));
@@ -150,7 +152,7 @@ impl Method for Casmopolitan {
         if is_new {
             let is_centre = self.centre.take_if(|centre| *centre == levels).is_some();
             self.region.add(self.history.costs.len() - 1);
-            // The first of a region is neither a success nor a failure.
+            // The first observation of a region is neither a success nor a failure.
             if let Some(best) = best.filter(|_| !is_centre) {
                 self.region.judge(cost < best);
             }
@@ -166,7 +168,8 @@ mod tests {
 
     #[test]
     fn a_region_without_success_is_left_for_another() {
-        // All further costs are worse than the first, so every ask fails: from a radius of 4 to 2 and 1 after 80 failures.
+        // All later costs are worse than the first, so every ask fails: the radius falls from 4 to
+        // 2 and to 1 after 80 failures.
         let knobs = [Knob::nominal(3); 5];
         let mut method = Casmopolitan::new(&Task { knobs: &knobs, seed: 1, budget: 120 });
         method.tell(&[0; 5], 0.0).unwrap();

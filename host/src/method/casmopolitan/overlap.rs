@@ -1,6 +1,6 @@
-//! The transformed overlap kernel exp(−Σᵢ θᵢ·dᵢ), and how it changes with its scales.
+//! The transformed overlap kernel exp(−Σᵢ θᵢ·dᵢ) and its gradient.
 //!
-//! **Cost.** K·n²/2 operations and n²/2 exponentials a Gram matrix, K·n²/2 more for its slopes.
+//! **Cost.** K·n²/2 operations and n²/2 exponentials per Gram matrix, K·n²/2 more for the gradient.
 
 use trimtab::{Knob, Level};
 
@@ -8,20 +8,20 @@ use crate::linalg::{Triangle, dot};
 use crate::method::graph::Tables;
 use crate::surrogate::{Kernel, Range};
 
-/// How far ln θᵢ may be from ln 1/K.
+/// Bounds and prior deviation of ln θᵢ, relative to ln 1/K.
 const BELOW: f64 = -7.0;
 const ABOVE: f64 = 4.0;
 const SPREAD: f64 = 1.5;
 
-/// The kernel over some observations.
+/// The kernel over the observations.
 pub(super) struct Overlap<'a> {
     knobs: &'a [Knob],
     columns: &'a [Vec<Level>],
-    /// Of every knob, how far apart every two observations are.
+    /// Per knob, the distances between all pairs of observations.
     distances: Vec<Triangle>,
 }
 
-/// How far apart two levels of a knob are, from 0 to 1.
+/// Distance between two levels of a knob, from 0 to 1.
 fn distance(knob: &Knob, a: Level, b: Level) -> f64 {
     if knob.is_graded() {
         f64::from(a.abs_diff(b)) / (knob.levels() - 1).max(1) as f64
@@ -31,7 +31,7 @@ fn distance(knob: &Knob, a: Level, b: Level) -> f64 {
 }
 
 impl<'a> Overlap<'a> {
-    /// Over observations, given knob by knob.
+    /// Takes the observations as one column per knob.
     pub(super) fn new(knobs: &'a [Knob], columns: &'a [Vec<Level>]) -> Self {
         let apart = |(knob, column): (&Knob, &Vec<Level>)| {
             Triangle::from_fn(column.len(), |i, j| distance(knob, column[i], column[j]))
@@ -88,7 +88,8 @@ mod tests {
         let kernel = Overlap::new(&knobs, &columns);
         let theta = [-0.5, 0.2, 0.7];
         let gram = kernel.gram(&theta);
-        // Observations 1 and 2 differ in the second knob, and by 1 of 4 in the third: exp(−e^0.2 − e^0.7/4) = 0.178201.
+        // Observations 1 and 2 differ in the second knob, and by 1 of 4 in the third: exp(−e^0.2 −
+        // e^0.7/4) = 0.178201.
         assert!((gram.row(2)[1] - 0.178_201).abs() < 1e-5, "{}", gram.row(2)[1]);
         let product = kernel.tables(&theta).gram(&columns);
         assert!(gram.entries().iter().zip(product.entries()).all(|(a, b)| (a - b).abs() < 1e-14));

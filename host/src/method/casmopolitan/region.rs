@@ -1,7 +1,9 @@
-//! The trust region: how far from the best combination to look.
+//! The trust region: how far from the best combination to search.
 //!
-//! **Choices.** As in MCBO: any improvement is a success; growing and shrinking drop fractions of a knob; what lies within the first
-//! radius of a new centre belongs to the new region.
+//! **Choices**, as in MCBO
+//! - Any improvement is a success.
+//! - Growing and shrinking drop fractions of a knob.
+//! - Observations within the first radius of a new centre belong to the new region.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -12,13 +14,13 @@ use crate::domain::Domain;
 
 /// Successes in a row before the region grows.
 const SUCCESSES: usize = 3;
-/// Failures in a row before it shrinks.
+/// Failures in a row before the region shrinks.
 const FAILURES: usize = 40;
-/// By how much it grows and shrinks.
+/// Factor by which the region grows and shrinks.
 const FACTOR: f64 = 1.5;
 /// The first radius as a share of the knobs.
 const FIRST: f64 = 0.8;
-/// The radius at which a region is given up.
+/// The radius at which a region is abandoned.
 const LEAST: usize = 1;
 
 /// How many knobs differ.
@@ -26,7 +28,7 @@ pub(super) fn distance(a: &[Level], b: &[Level]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a != b).count()
 }
 
-/// A radius, and which observations belong to the region.
+/// A radius, and the observations that belong to the region.
 pub(super) struct Region {
     knobs: usize,
     radius: usize,
@@ -64,19 +66,20 @@ impl Region {
         }
     }
 
-    /// Whether it has shrunk so far that another should be begun. One or two knobs have no region smaller than the whole.
+    /// Whether the region has shrunk so far that another should begin. One or two knobs have no
+    /// region smaller than the whole space.
     pub(super) fn is_exhausted(&self) -> bool {
         self.radius <= LEAST && first(self.knobs) > LEAST
     }
 
-    /// Begins anew around a centre.
+    /// Starts again around a centre.
     pub(super) fn restart(&mut self, centre: &[Level], told: &[Vec<Level>]) {
         *self = Self::new(self.knobs);
         let near = |place: &usize| distance(&told[*place], centre) <= self.radius;
         self.members = (0..told.len()).filter(near).collect();
     }
 
-    /// A random combination within the radius of the centre: as many knobs as the radius get a random level.
+    /// A random combination within the radius: as many knobs as the radius get a random level.
     pub(super) fn draw(&self, domain: &Domain, centre: &[Level], random: &mut Xoshiro256PlusPlus) -> Vec<Level> {
         let mut levels = centre.to_vec();
         let mut knobs: Vec<usize> = (0..self.knobs).collect();
@@ -88,7 +91,6 @@ impl Region {
     }
 }
 
-/// The first radius.
 fn first(knobs: usize) -> usize {
     (FIRST * knobs as f64).ceil() as usize
 }
@@ -116,7 +118,7 @@ mod tests {
             assert_eq!(region.radius(), expected);
         }
         assert!(region.is_exhausted());
-        // Of those told, the first is 21 knobs from the new centre, the second 20.
+        // The first observation is 21 knobs from the new centre, the second 20.
         let told = [21, 20].map(|ones| [vec![1; ones], vec![0; 24 - ones]].concat());
         region.restart(&[0; 24], &told);
         assert_eq!((region.radius(), region.members()), (20, &[1][..]));

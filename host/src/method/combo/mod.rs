@@ -1,23 +1,26 @@
-//! COMBO: diffusion kernels on the Cartesian product of graphs, one a knob. Our re-implementation.
+//! COMBO: diffusion kernels on the Cartesian product of graphs, one per knob. Our
+//! re-implementation.
 //!
-//! k(c, c′) = a·∏ᵢ exp(−βᵢΛᵢ)(cᵢ, c′ᵢ), acquisition: the mean of EI over samples of all hyper-parameters
+//! k(c, c′) = a·∏ᵢ exp(−βᵢΛᵢ)(cᵢ, c′ᵢ), acquisition: the mean of EI over samples of all
+//! hyper-parameters
 //!
-//! Oh, Tomczak, Gavves and Welling, *Combinatorial Bayesian Optimization using the Graph Cartesian Product*, NeurIPS 2019; settings as in
-//! the authors' code.
+//! Oh, Tomczak, Gavves and Welling, *Combinatorial Bayesian Optimization using the Graph Cartesian
+//! Product*, NeurIPS 2019; settings as in the authors' code.
 //!
 //! | setting | value | the authors' |
 //! |---|---|---|
 //! | graphs | complete for nominal knobs, paths for graded ones, edges of weight 1 | the same |
 //! | priors | horseshoe on scales and noise, see [`posterior`] | the same |
-//! | chain | 100 sweeps at first, 10 more an ask, each a sample | the same |
+//! | chain | 100 sweeps of burn-in, then 10 sweeps per ask, each a sample | the same |
 //! | draw | slice sampling, the whole support shrinks | slice sampling by doubling |
-//! | costs | winsorised and standardised | as they are; standardised in MCBO |
+//! | costs | winsorised and standardised | unchanged; standardised in MCBO |
 //! | starts | the best 20 of 2000 random combinations and 10 neighbours of the incumbent | of 20 000 and 10 |
 //! | ascents | always to the best neighbour; a graded knob may also change one bit of its level | to the best neighbour |
 //! | repeats | none | none |
 //!
-//! **Choices.** The random combinations are fewer, and scored by two samples first, then the best 200 by all ten: the one saving
-//! that could cost quality; how much was not measured.
+//! **Choices**
+//! - Fewer random combinations, scored by two samples first and only the best 200 by all ten. This
+//!   is the one saving that could cost quality; its effect was not measured.
 
 mod posterior;
 mod slice;
@@ -43,20 +46,19 @@ pub(crate) const COMBO: Entry = Entry {
 
 /// Sweeps before the first sample.
 const BURN_IN: usize = 100;
-/// Samples an ask.
+/// Samples per ask.
 const SAMPLES: usize = 10;
-/// Random combinations that are screened for starts.
+/// Random combinations screened as starts.
 const RANDOM: usize = 2000;
-/// Neighbours of the incumbent that are.
+/// Neighbours of the incumbent screened as starts.
 const SPRAY: usize = 10;
-/// Ascents.
 const ASCENTS: usize = 20;
 
 struct Combo {
     history: History,
     random: Xoshiro256PlusPlus,
     graphs: Vec<Diffusion>,
-    /// The state of the chain; none before the first.
+    /// The state of the chain; `None` before the first ask.
     hyper: Option<Hyper>,
 }
 
@@ -127,7 +129,8 @@ mod tests {
             costs.push(cost(&levels));
         }
         assert_eq!(method.history.levels.iter().collect::<HashSet<_>>().len(), 24);
-        // Two of the 24 cost nothing: a random order meets the first after a third of all on average.
+        // Two of the 24 cost nothing: a random order meets the first after a third of all, on
+        // average.
         let first = costs.iter().position(|cost| *cost == 0.0);
         assert!(first < Some(12), "{costs:?}");
     }

@@ -5,14 +5,17 @@
 //! | name | meaning | prior, as the authors' code has it | support |
 //! |---|---|---|---|
 //! | μ | mean | N(middle of y, (range of y/4)²) | range of y |
-//! | ln a | amplitude | normal; from var y/largest to var y/smallest kernel value at β = 1 are four deviations | −12 to ln 10⁴ |
+//! | ln a | amplitude | normal; four deviations span var y/largest to var y/smallest kernel value at β = 1 | −12 to ln 10⁴ |
 //! | ln ν | noise variance | ln(1 + (0.1/ν)²), a horseshoe | −12 to ln 10⁴ |
 //! | ln βᵢ | scale of knob i | ln(1 + 2·(5/βᵢ)²), a horseshoe | −12 to ln 100 |
 //!
-//! **Choices.** Given the factor of the covariance, the likelihood is a parabola in μ, so its draw is all but free. For βᵢ only one factor
-//! changes: the products over the knobs before and after it in this sweep are kept.
+//! **Choices**
+//! - Given the factor of the covariance, the log-likelihood is a parabola in μ, so drawing μ is
+//!   almost free.
+//! - Only one factor changes with βᵢ: a sweep keeps the products over the knobs before and after
+//!   it.
 //!
-//! **Cost.** A Cholesky factor for every evaluation of K + 2 slices a sweep; K·n²/2 numbers.
+//! **Cost.** One Cholesky factor per evaluation of the K + 2 slices of a sweep; K·n²/2 numbers.
 
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,15 +27,15 @@ use crate::linalg::{Cholesky, Triangle, dot};
 use crate::method::graph::{Diffusion, Member, Product, Tables, multiply};
 use crate::surrogate::{Gp, Prior};
 
-/// The least logarithm of any hyper-parameter.
+/// Lower bound of every hyper-parameter's logarithm.
 const LEAST: f64 = -12.0;
-/// ln 10⁴: the largest of amplitude and noise.
+/// ln 10⁴: upper bound for amplitude and noise.
 const LARGEST: f64 = 9.210_340_371_976_184;
-/// ln 100: the largest of a scale.
+/// ln 100: upper bound for the scales.
 const LARGEST_SCALE: f64 = 4.605_170_185_988_092;
-/// Where the horseshoe of a scale bends.
+/// Where the horseshoe prior of a scale bends.
 const BEND: f64 = 5.0;
-/// Where that of the noise bends.
+/// Where the horseshoe prior of the noise bends.
 const NOISE_BEND: f64 = 0.1;
 /// Added to the diagonal of the kernel, as a share of the amplitude.
 const STABILIZER: f64 = 1e-6;
@@ -53,23 +56,24 @@ impl Hyper {
     }
 }
 
-/// The observations, and room to work.
+/// The observations and the workspace.
 pub(super) struct Posterior<'a> {
     graphs: &'a [Diffusion],
     columns: &'a [Vec<Level>],
     y: &'a [f64],
-    /// Of the state: one factor a knob, and their product over the observations.
+    /// Of the current state: one factor per knob, and their product over the observations.
     tables: Tables,
     gram: Triangle,
-    /// Middle and deviation of the prior of ln a.
+    /// Mean and deviation of the prior of ln a.
     amplitude: (f64, f64),
-    /// The products over the knobs from each place of the sweep to its end, and those before the place.
+    /// Products over the knobs from each position of the sweep to its end, and over those before
+    /// the current position.
     after: Vec<Triangle>,
     before: Triangle,
 }
 
 impl<'a> Posterior<'a> {
-    /// Of observations, given knob by knob, and their costs, which are not all equal.
+    /// Takes the observations as one column per knob, and their costs, which must not all be equal.
     pub(super) fn new(graphs: &'a [Diffusion], columns: &'a [Vec<Level>], y: &'a [f64], hyper: &Hyper) -> Self {
         let mut tables = Tables::zeros(graphs.iter().map(Diffusion::levels));
         for ((table, graph), log) in tables.0.iter_mut().zip(graphs).zip(&hyper.log_scales) {
@@ -78,7 +82,8 @@ impl<'a> Posterior<'a> {
         let n = y.len() as f64;
         let mean = y.iter().sum::<f64>() / n;
         let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / (n - 1.0);
-        // The kernel at β = 1 is between 1/mean heat and exp(−largest eigenvalue)/mean heat, a knob.
+        // At β = 1 each knob's factor is between exp(−largest eigenvalue)/mean heat and 1/mean
+        // heat.
         let largest: f64 = graphs.iter().map(|graph| -libm::log(graph.mean_heat(1.0))).sum();
         let range: f64 = graphs.iter().map(Diffusion::largest_eigenvalue).sum();
         let amplitude = (libm::log(variance) - largest + 0.5 * range, 0.25 * range);
@@ -95,7 +100,7 @@ impl<'a> Posterior<'a> {
         }
     }
 
-    /// Draws every hyper-parameter once.
+    /// Draws each hyper-parameter once.
     pub(super) fn sweep(&mut self, hyper: &mut Hyper, random: &mut Xoshiro256PlusPlus) {
         self.draw_mean(hyper, random);
         let Self { graphs, columns, y, tables, gram, amplitude, after, before } = self;
@@ -149,7 +154,7 @@ impl<'a> Posterior<'a> {
         gram.entries_mut().copy_from_slice(before.entries());
     }
 
-    /// ln p(y | μ) is −½·(μ²·1ᵀC⁻¹1 − 2μ·1ᵀC⁻¹y) and a constant.
+    /// ln p(y | μ) is −½·(μ²·1ᵀC⁻¹1 − 2μ·1ᵀC⁻¹y) plus a constant.
     fn draw_mean(&self, hyper: &mut Hyper, random: &mut Xoshiro256PlusPlus) {
         let Some(factor) = Cholesky::new(covariance(&self.gram, hyper.log_amplitude, hyper.log_noise)) else { return };
         let mut weights = vec![1.0; self.y.len()];
@@ -167,7 +172,7 @@ impl<'a> Posterior<'a> {
         hyper.mean = draw((low, high), Point { x, log_density: density(x) }, random, density).x;
     }
 
-    /// The process under the state.
+    /// The process at the current state.
     pub(super) fn member(&self, hyper: &Hyper) -> Result<Member, Error> {
         let residual: Vec<f64> = self.y.iter().map(|y| y - hyper.mean).collect();
         let gram = covariance(&self.gram, hyper.log_amplitude, hyper.log_noise);
@@ -185,7 +190,7 @@ fn covariance(gram: &Triangle, log_amplitude: f64, log_noise: f64) -> Triangle {
     covariance
 }
 
-/// ln ln(1 + r²): the horseshoe as the authors approximate it, r the bend over the value.
+/// ln ln(1 + r²): the authors' approximation of the horseshoe, with r the bend over the value.
 fn horseshoe(r: f64) -> f64 {
     libm::log(libm::log1p(r * r))
 }

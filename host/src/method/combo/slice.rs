@@ -2,9 +2,12 @@
 //!
 //! u ~ U(0, p(x)); x′ uniform on {x : p(x) > u}
 //!
-//! **Choices.** The first interval is the whole support, then it shrinks towards x with every point outside the slice, which is valid for any
-//! interval chosen without regard to x. The authors double an interval of width 1 until it covers the slice, and test every point for
-//! whether it could have been reached from the other side: the same distribution, with more evaluations a draw.
+//! **Choices**
+//! - The first interval is the whole support. It shrinks towards x with every point outside the
+//!   slice, which is valid for any interval chosen independently of x.
+//! - The authors double an interval of width 1 until it covers the slice, and test whether each
+//!   point could have been reached from the other side: the same distribution, at more evaluations
+//!   per draw.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,7 +22,7 @@ pub(super) struct Point {
     pub(super) log_density: f64,
 }
 
-/// The next point of a chain.
+/// Draws the next point of the chain.
 pub(super) fn draw(
     support: (f64, f64),
     here: Point,
@@ -63,7 +66,7 @@ mod tests {
 
     #[test]
     fn draws_follow_known_densities() {
-        // Φ at −1, 0, 1 and 2; draws are a little correlated, a standard error is below 0.005.
+        // Φ at −1, 0, 1 and 2. Draws are slightly correlated; the standard error is below 0.005.
         let normal = shares((-12.0, 20.0), &[-1.0, 0.0, 1.0, 2.0], |x| -0.5 * x * x);
         assert!(
             normal.iter().zip([0.158_655, 0.5, 0.841_345, 0.977_250]).all(|(a, b)| (a - b).abs() < 0.015),
@@ -72,7 +75,7 @@ mod tests {
         // The density 2x on (0, 1) has the distribution x².
         let ramp = shares((0.0, 1.0), &[0.25, 0.5, 0.75], libm::log);
         assert!(ramp.iter().zip([0.0625, 0.25, 0.5625]).all(|(a, b)| (a - b).abs() < 0.015), "{ramp:?}");
-        // Two humps of equal weight, apart by ten deviations: both are visited.
+        // Two humps of equal weight, ten deviations apart: the chain visits both.
         let humps = shares((-12.0, 12.0), &[0.0], |x| {
             libm::log(libm::exp(-0.5 * (x - 5.0) * (x - 5.0)) + libm::exp(-0.5 * (x + 5.0) * (x + 5.0)))
         });

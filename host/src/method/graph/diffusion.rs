@@ -1,4 +1,4 @@
-//! Heat kernels of small graphs in closed form: how alike the levels of a knob are.
+//! Heat kernels of small graphs in closed form: the correlation of a knob's levels.
 //!
 //! exp(−βΛ), Λ = degree − adjacency (Kondor and Lafferty 2002), divided by its mean diagonal entry.
 //!
@@ -7,26 +7,29 @@
 //! | nominal, or two levels | complete: Λ has the eigenvalues 0 and n | (1 + (n − 1)·e)/n on the diagonal, (1 − e)/n off it, e = exp(−nβ) |
 //! | graded | path: Λ has the eigenvalues λₖ = 2 − 2·cos(πk/n) | f(a − b) + f(a + b + 1), f(d) = (½ + Σₖ exp(−βλₖ)·cos(πkd/n))/n, 0 < k < n |
 //!
-//! **Choices.** The path's eigenvectors are cos(πk(a + ½)/n); a product of two cosines is half of two, so f, a heat kernel on a
-//! circle of 2n and its mirror image, replaces the sum over eigenvectors for every entry. The division is that of COMBO's authors:
-//! without it a product over many knobs vanishes.
+//! **Choices**
+//! - The path's eigenvectors are cos(πk(a + ½)/n). A product of two cosines is half the sum of two,
+//!   so f, a heat kernel on a circle of 2n, and its mirror image replace the sum over eigenvectors
+//!   for every entry.
+//! - Dividing by the mean diagonal follows COMBO's authors: otherwise a product over many knobs
+//!   vanishes.
 //!
-//! **Cost.** n² operations and n exponentials a kernel.
+//! **Cost.** n² operations and n exponentials per kernel.
 
 use trimtab::Knob;
 
-/// The graph of the levels of a knob.
+/// The graph of a knob's levels.
 #[derive(Clone, Debug)]
 pub(in crate::method) struct Diffusion {
     levels: usize,
-    /// The weight of every edge: a factor of β.
+    /// The weight of every edge, which multiplies β.
     weight: f64,
-    /// cos(πj/n) for j < 2n; none for a complete graph.
+    /// cos(πj/n) for j < 2n; empty for a complete graph.
     cosines: Vec<f64>,
 }
 
 impl Diffusion {
-    /// Edges of weight 1, as COMBO has them.
+    /// All edges have weight 1, as in COMBO.
     pub(in crate::method) fn new(knob: &Knob) -> Self {
         let levels = knob.levels();
         let is_path = knob.is_graded() && levels > 2;
@@ -34,7 +37,8 @@ impl Diffusion {
         Self { levels, weight: 1.0, cosines: (0..2 * levels as u32).filter(|_| is_path).map(cosine).collect() }
     }
 
-    /// Paths with edges so heavy that their slowest mode decays like that of two levels: then one β suits paths of any length.
+    /// Weights the edges of a path so that its slowest mode decays like that of two levels. One β
+    /// then suits paths of any length.
     pub(in crate::method) fn evened(knob: &Knob) -> Self {
         let mut graph = Self::new(knob);
         if let Some(first) = graph.cosines.get(1) {
@@ -81,7 +85,7 @@ impl Diffusion {
             let modes = heats.iter().enumerate().skip(1);
             (0.5 + modes.map(|(k, heat)| heat * self.cosines[k * d % (2 * n)]).sum::<f64>()) / whole
         };
-        // f(2n − d) = f(d). Far apart, the true value may be below the rounding of the sum.
+        // f(2n − d) = f(d). Far apart, rounding of the sum may exceed the true value.
         let f: Vec<f64> = (0..=n).map(around).collect();
         for (a, row) in table.chunks_exact_mut(n).enumerate() {
             for (b, entry) in row.iter_mut().enumerate() {
@@ -97,14 +101,15 @@ mod tests {
     use super::*;
     use serde::Deserialize;
 
-    /// exp(−βΛ) by scaling and squaring of a Taylor series: the definition, and nothing of the closed forms.
+    /// exp(−βΛ) by scaling and squaring a Taylor series: the definition, independent of the closed
+    /// forms.
     fn exponential(beta: f64, n: usize, is_path: bool) -> Vec<f64> {
         let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
             (0..n * n).map(|at| (0..n).map(|k| a[at / n * n + k] * b[k * n + at % n]).sum()).collect()
         };
         let is_edge = |a: usize, b: usize| if is_path { a.abs_diff(b) == 1 } else { a != b };
         let degree = |a: usize| (0..n).filter(|b| is_edge(a, *b)).count() as f64;
-        // 2⁻¹² of it: squared twelve times.
+        // Scaled by 2⁻¹², squared twelve times below.
         let small = |a: usize, b: usize| {
             let entry = if a == b { -degree(a) } else { f64::from(u8::from(is_edge(a, b))) };
             beta * entry / 4096.0
@@ -175,7 +180,8 @@ mod tests {
         // Path of 3: 2 − 2·cos(2π/3) = 3; complete of 5: 5.
         assert!((Diffusion::new(&Knob::ranked(3)).largest_eigenvalue() - 3.0).abs() < 1e-12);
         assert_eq!(Diffusion::new(&Knob::nominal(5)).largest_eigenvalue(), 5.0);
-        // The slowest mode of two levels decays by 2; so does that of an evened path, whose λ₁ is 2·weight·(1 − cos(π/n)).
+        // The slowest mode of two levels decays by 2; so does that of an evened path, whose λ₁ is
+        // 2·weight·(1 − cos(π/n)).
         let graph = Diffusion::evened(&Knob::ranked(9));
         assert!((graph.weight * (1.0 - graph.cosines[1]) - 1.0).abs() < 1e-12);
     }

@@ -1,8 +1,9 @@
-//! Expected improvement, on average over processes: −ln of the mean over s of EIₛ(c), smallest wins.
+//! Expected improvement averaged over processes: −ln of the mean over s of EIₛ(c); smallest wins.
 //!
-//! **Choices.** In logarithms from end to end, so that ascents find their way also where all improvement is tiny.
+//! **Choices**
+//! - Logarithms throughout, so that ascents still find a direction where all improvement is tiny.
 //!
-//! **Cost.** n²/2 multiplications a process and combination.
+//! **Cost.** n²/2 multiplications per process and combination.
 
 use trimtab::Level;
 
@@ -10,11 +11,11 @@ use super::Product;
 use super::product::Around;
 use crate::surrogate::{Gp, Rule};
 
-/// A process and the kernel that it was made with.
+/// A process and the kernel that it uses.
 pub(in crate::method) struct Member {
     pub(in crate::method) gp: Gp,
     pub(in crate::method) product: Product,
-    /// What was subtracted from the costs that the process has seen.
+    /// The mean subtracted from the costs before the process saw them.
     pub(in crate::method) shift: f64,
 }
 
@@ -33,7 +34,6 @@ impl Ensemble {
         Self { around: vec![Around::default(); members.len()], k: vec![0.0; n], members, best }
     }
 
-    /// The score of a combination.
     pub(in crate::method) fn score(&mut self, levels: &[Level]) -> f64 {
         let Self { members, best, k, .. } = self;
         average(members.iter().map(|member| {
@@ -42,7 +42,8 @@ impl Ensemble {
         }))
     }
 
-    /// A rough score: of two processes that lie apart in the chain, for many.
+    /// A rough score for screening many combinations: only two processes that lie apart in the
+    /// chain.
     pub(in crate::method) fn sketch(&mut self, levels: &[Level]) -> f64 {
         let Self { members, best, k, .. } = self;
         average(members.iter().step_by(members.len().div_ceil(2).max(1)).map(|member| {
@@ -51,12 +52,12 @@ impl Ensemble {
         }))
     }
 
-    /// Prepares the scores of the combinations one step away.
+    /// Prepares scoring the neighbours of a combination.
     pub(in crate::method) fn stand(&mut self, levels: &[Level]) {
         self.members.iter().zip(&mut self.around).for_each(|(member, around)| member.product.around(levels, around));
     }
 
-    /// The score of a combination one step away from where [`Self::stand`] was called.
+    /// The score of a neighbour of the combination last given to [`Self::stand`].
     pub(in crate::method) fn step(&mut self, knob: usize, level: Level) -> f64 {
         let Self { members, best, around, k } = self;
         average(members.iter().zip(around).map(|(member, around)| {
@@ -71,7 +72,7 @@ fn score(member: &Member, best: f64, own: f64, k: &mut [f64]) -> f64 {
     Rule::ExpectedImprovement { best: best - member.shift }.score(member.gp.posterior(own, k))
 }
 
-/// −ln of the mean of exp(−score): the largest term is taken out of the sum as it grows, so nothing vanishes.
+/// −ln of the mean of exp(−score), scaled by the largest term so far, so that nothing underflows.
 fn average(scores: impl Iterator<Item = f64>) -> f64 {
     let (mut least, mut sum, mut count) = (f64::INFINITY, 0.0, 0.0);
     for score in scores {

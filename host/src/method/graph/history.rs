@@ -1,4 +1,4 @@
-//! What was told: combinations, costs, and the levels knob by knob.
+//! The observations: combinations, costs, and the levels per knob.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::{Knob, Level};
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::method::Method;
 use crate::method::random::Random;
 
-/// Observations in the order they were told.
+/// Observations in the order in which they arrived.
 pub(in crate::method) struct History {
     pub(in crate::method) domain: Domain,
     pub(in crate::method) levels: Vec<Vec<Level>>,
@@ -22,7 +22,7 @@ impl History {
         Self { levels: Vec::new(), costs: Vec::new(), told: Random::new(domain.clone(), seed), domain }
     }
 
-    /// Adds a cost; one that is told again replaces the old.
+    /// Adds an observation. A repeated combination replaces its cost.
     pub(in crate::method) fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         if self.is_told(levels) {
             let own = self.levels.iter().zip(&mut self.costs).filter(|(own, _)| *own == levels);
@@ -38,17 +38,17 @@ impl History {
         self.told.is_told(levels)
     }
 
-    /// A combination that was not told, drawn evenly; none if all were.
+    /// Returns a uniform draw among the unmeasured combinations, or `None` when there are none.
     pub(in crate::method) fn fresh(&mut self) -> Option<Vec<Level>> {
         self.told.fresh()
     }
 
-    /// A combination drawn evenly, told or not.
+    /// A uniform draw from all combinations, measured or not.
     pub(in crate::method) fn any(&self, random: &mut Xoshiro256PlusPlus) -> Vec<Level> {
         self.domain.random(random)
     }
 
-    /// Whether there is anything to learn from: two costs that differ.
+    /// Whether two costs differ, so that there is something to learn.
     pub(in crate::method) fn varies(&self) -> bool {
         self.costs.iter().any(|cost| *cost != self.costs[0])
     }
@@ -58,7 +58,7 @@ impl History {
         chosen.iter().copied().min_by(|a, b| self.costs[*a].total_cmp(&self.costs[*b]))
     }
 
-    /// The levels of these observations, knob by knob.
+    /// The levels of these observations, one column per knob.
     pub(in crate::method) fn columns(&self, chosen: &[usize]) -> Vec<Vec<Level>> {
         let column = |knob: usize| chosen.iter().map(|place| self.levels[*place][knob]).collect();
         (0..self.domain.knobs().len()).map(column).collect()

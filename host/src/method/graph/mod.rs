@@ -1,14 +1,15 @@
-//! Processes over graphs of combinations: what COMBO, CASMOPOLITAN and the heat kernel share.
+//! Gaussian processes over graphs of combinations, shared by COMBO, CASMOPOLITAN and the heat
+//! kernel.
 //!
-//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ): one factor a knob, a small table.
+//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ): one factor per knob, a small table.
 //!
-//! | part | what it knows |
+//! | part | role |
 //! |---|---|
-//! | [`Diffusion`] | the graph of a knob's levels: its heat kernel, the factor of COMBO and of the heat kernel |
-//! | [`Product`] | factors and observations: covariances of a combination, and of all those a step away |
-//! | [`Ensemble`] | processes, one or several samples of one: the expected improvement, on average |
-//! | [`Search`] | an ensemble: combinations of much expected improvement, by ascents step by step |
-//! | [`History`] | what was told |
+//! | [`Diffusion`] | the graph of a knob's levels and its heat kernel, the factor in COMBO and in the heat kernel |
+//! | [`Product`] | factors and observations: the covariances of a combination and of all its neighbours |
+//! | [`Ensemble`] | one process, or several samples of one: the mean expected improvement |
+//! | [`Search`] | step-by-step ascents of an ensemble's expected improvement |
+//! | [`History`] | the observations |
 
 mod diffusion;
 mod ensemble;

@@ -1,26 +1,29 @@
 //! Covariances that are products over knobs: ∏ᵢ Fᵢ(cᵢ, c′ᵢ).
 //!
-//! **Choices.** What depends on a level and the observations alone, the column Fᵢ(a, xᵢ) over all observations x, is laid out once; then
-//! the covariances of a combination are a product of columns. For the combinations a step away, all knobs but one stay: the product of
-//! the others comes from running products from the left and from the right, without a division, so factors may be zero.
+//! **Choices**
+//! - The column Fᵢ(a, xᵢ) over all observations x depends only on the level a, so it is computed
+//!   once. The covariances of a combination are then a product of columns.
+//! - A neighbour changes one knob. The product over the other knobs comes from running products
+//!   from both ends, without division, so factors may be zero.
 //!
-//! **Cost.** K·n multiplications a combination, n for each one a step away after 3·K·n for all of them; n·Σ levels numbers.
+//! **Cost.** K·n multiplications per combination; for all neighbours 3·K·n at once and then n each;
+//! n·Σ levels numbers.
 
 use trimtab::Level;
 
 use crate::linalg::Triangle;
 
-/// One n × n factor a knob.
+/// One n × n factor per knob.
 #[derive(Clone, Debug)]
 pub(in crate::method) struct Tables(pub(in crate::method) Vec<Vec<f64>>);
 
 impl Tables {
-    /// A table of zeros for each of these numbers of levels.
+    /// One table of zeros for each number of levels.
     pub(in crate::method) fn zeros(levels: impl Iterator<Item = usize>) -> Self {
         Self(levels.map(|n| vec![0.0; n * n]).collect())
     }
 
-    /// The covariances of the observations, given knob by knob.
+    /// The covariances of the observations, given as one column per knob.
     pub(in crate::method) fn gram(&self, columns: &[Vec<Level>]) -> Triangle {
         let n = columns.first().map_or(0, Vec::len);
         let mut gram = Triangle::from_fn(n, |_, _| 1.0);
@@ -43,11 +46,11 @@ pub(in crate::method) fn multiply(gram: &mut Triangle, table: &[f64], column: &[
 /// The kernel with its observations.
 pub(in crate::method) struct Product {
     observations: usize,
-    /// Where the columns of a knob begin, in columns.
+    /// Index of each knob's first column.
     starts: Vec<usize>,
-    /// Of every knob, of every level: the factors with all observations.
+    /// Per knob and level: the factors with all observations.
     columns: Vec<f64>,
-    /// Of every knob, of every level: the factor with itself.
+    /// Per knob and level: the factor with itself.
     own: Vec<f64>,
 }
 
@@ -56,7 +59,7 @@ impl Product {
         let (mut starts, mut columns, mut own) = (Vec::new(), Vec::new(), Vec::new());
         for (knob, (table, observed)) in tables.0.iter().zip(observed).enumerate() {
             let n = table.len().isqrt();
-            // The signal variance is a factor of the first knob.
+            // The first knob's factor carries the signal variance.
             let scale = if knob == 0 { signal } else { 1.0 };
             starts.push(own.len());
             for (level, row) in table.chunks_exact(n).enumerate() {
@@ -87,7 +90,7 @@ impl Product {
         own
     }
 
-    /// Writes, for every knob, the products over all other knobs.
+    /// Writes, for each knob, the products over all other knobs.
     pub(in crate::method) fn around(&self, levels: &[Level], around: &mut Around) {
         let (n, knobs) = (self.observations, self.starts.len());
         around.products.resize(knobs * n, 0.0);
@@ -113,7 +116,7 @@ impl Product {
         }
     }
 
-    /// The same as [`Self::covariances`] for a combination that differs in one knob from the one that `around` is of.
+    /// [`Self::covariances`] of the neighbour of `around`'s combination that has `level` at `knob`.
     pub(in crate::method) fn step(&self, around: &Around, knob: usize, level: Level, k: &mut [f64]) -> f64 {
         let (at, rest) = (self.starts[knob] + usize::from(level), &around.products[knob * self.observations..]);
         for ((k, rest), factor) in k.iter_mut().zip(rest).zip(self.column(at)) {
@@ -123,7 +126,7 @@ impl Product {
     }
 }
 
-/// Products over all knobs but one.
+/// Products over all knobs but one, for one combination.
 #[derive(Clone, Debug, Default)]
 pub(in crate::method) struct Around {
     products: Vec<f64>,
@@ -137,7 +140,7 @@ mod tests {
 
     #[test]
     fn columns_steps_and_gram_are_products_of_factors() {
-        // Entries that tell every place apart; one factor is zero.
+        // Entries that tell all positions apart; one factor is zero.
         let table =
             |n: usize, from: f64| -> Vec<f64> { (0..n * n).map(|at| from + (at % n + at / n) as f64).collect() };
         let tables = Tables(vec![table(2, 1.0), table(3, 0.0), table(4, 0.5)]);

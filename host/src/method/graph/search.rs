@@ -1,9 +1,12 @@
-//! Ascents of the acquisition: from a start, always to the best step, until none is better.
+//! Ascents of the acquisition: repeatedly take the best step until none improves.
 //!
-//! **Choices.** Combinations that were told are passed over, so no ascent ends at one, and what is returned was never told. An ascent that
-//! comes to where an earlier one stood ends there: both have the same way ahead; and the steps that ascents have in common are scored once. A step changes one knob: a nominal one to any
-//! other level, a graded one to a neighbouring level or by one bit of its level (see [`Domain`](crate::domain::Domain)), so that long scales
-//! take few steps.
+//! **Choices**
+//! - Ascents skip measured combinations, so the result is always unmeasured.
+//! - An ascent ends where an earlier one stood, since both would continue alike. Each neighbour is
+//!   scored once, however many ascents meet it.
+//! - A step changes one knob: a nominal one to any other level, a graded one to a neighbouring
+//!   level or by one bit of its level (see [`Domain`](crate::domain::Domain)), so that long scales
+//!   take few steps.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +14,7 @@ use trimtab::{Knob, Level};
 
 use super::{Ensemble, History};
 
-/// The levels that are one step from a level.
+/// The levels one step away from a level.
 fn steps(knob: &Knob, level: Level) -> impl Iterator<Item = Level> + use<> {
     let (levels, is_graded) = (knob.levels() as u32, knob.is_graded());
     let near = move |other: u32| {
@@ -21,10 +24,10 @@ fn steps(knob: &Knob, level: Level) -> impl Iterator<Item = Level> + use<> {
     (0..levels).filter(move |other| near(*other)).map(|other| other as Level)
 }
 
-/// How many combinations are scored for one that is kept; of the others a sketch is enough.
+/// Combinations scored in full per combination kept; the rest only get a sketch.
 const SCORED: usize = 10;
 
-/// A search for one ask.
+/// The search of one ask.
 pub(in crate::method) struct Search<'a> {
     history: &'a History,
     ensemble: Ensemble,
@@ -38,7 +41,7 @@ impl<'a> Search<'a> {
         Self { history, ensemble, stood: HashSet::new(), scores: HashMap::new(), best: None }
     }
 
-    /// The best of some combinations, best first, with their scores; those that were told are left out.
+    /// The best unmeasured combinations with their scores, best first.
     pub(in crate::method) fn screen(&mut self, from: Vec<Vec<Level>>, most: usize) -> Vec<(f64, Vec<Level>)> {
         let mut seen = HashSet::new();
         let fresh = from.into_iter().filter(|levels| !self.history.is_told(levels) && seen.insert(levels.clone()));
@@ -51,7 +54,8 @@ impl<'a> Search<'a> {
         scored
     }
 
-    /// Ascends from a combination with its score, infinite if it is not to be asked, over combinations that are allowed.
+    /// Ascends over allowed combinations from a start with its score. The score is infinite if the
+    /// start itself must not be asked for.
     pub(in crate::method) fn climb(&mut self, start: (f64, Vec<Level>), allowed: impl Fn(&[Level]) -> bool) {
         let (mut score, mut here) = start;
         while self.stood.insert(here.clone()) {
@@ -103,7 +107,8 @@ mod tests {
     fn steps_by_hand() {
         let of = |knob: Knob, level| steps(&knob, level).collect::<Vec<_>>();
         assert_eq!(of(Knob::nominal(4), 2), [0, 1, 3]);
-        // From 3 of 6 graded levels: 2 and 4 are next to it; 3^1 = 2, 3^2 = 1, 3^4 = 7 is past the end.
+        // From 3 of 6 graded levels: 2 and 4 are neighbours; 3^1 = 2, 3^2 = 1, 3^4 = 7 is past the
+        // end.
         assert_eq!(of(Knob::ranked(6), 3), [1, 2, 4]);
     }
 }

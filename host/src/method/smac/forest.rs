@@ -1,24 +1,32 @@
-//! A random forest: many regression trees, each grown on its own draw of the data. Where they disagree, the forest is unsure.
+//! A random forest: regression trees, each grown on its own resample of the data. Their
+//! disagreement measures the forest's uncertainty.
 //!
-//! A tree cuts the data by one knob after the other, so that the squares Σ(y − ȳ)² on both sides together are as small as can be,
-//! until a side is pure or too small (Breiman, *Random forests*, 2001). A leaf keeps the mean and the variance of its responses:
+//! A tree cuts the data by one knob at a time, so as to minimize the sum of squares Σ(y − ȳ)² of
+//! both sides, until a side is pure or too small (Breiman, *Random forests*, 2001). A leaf keeps
+//! the mean and the variance of its responses:
 //!
 //! μ = E_t\[m_t\], σ² = Var_t\[m_t\] + E_t\[v_t\],
 //!
-//! the mean over the trees and the law of total variance (Hutter, Xu, Hoos and Leyton-Brown, *Algorithm runtime prediction*, 2014).
+//! the mean over the trees and the law of total variance (Hutter, Xu, Hoos and Leyton-Brown,
+//! *Algorithm runtime prediction*, 2014).
 //!
 //! | name | meaning |
 //! |---|---|
-//! | n | how many observations there are |
+//! | n | number of observations |
 //! | m_t, v_t | mean and variance of the leaf of tree t that a combination falls into |
-//! | S, k | sum and number of the responses on one side of a cut, taken from their mean |
+//! | S, k | sum and number of the responses on one side of a cut, relative to their overall mean |
 //!
-//! **Choices.** The levels of a knob are put in an order, and the cut is a place in that order: of a graded knob the order of the values,
-//! of a nominal one that of the mean responses, which contains the best of all subsets (Fisher 1958). So a cut is a set of levels, whatever
-//! the knob. Levels that no observation has go to a side at random: a graded knob's by a threshold drawn evenly between the neighbours, a
-//! nominal one's by a coin. Cuts that gain nothing are made, too: exclusive-or needs them. Equal cuts are chosen between at random.
+//! **Choices**
+//! - A cut is a set of levels for any knob: a position in an order of the levels. Graded knobs are
+//!   ordered by value, nominal ones by mean response, an order that contains the best of all
+//!   subsets (Fisher 1958).
+//! - Unobserved levels go to a random side: for a graded knob by a threshold drawn uniformly
+//!   between the neighbours, for a nominal one by a coin.
+//! - Cuts that gain nothing are made too, since exclusive-or needs them.
+//! - Ties between cuts are broken at random.
 //!
-//! **Cost.** A tree takes O(n·knobs·depth) to grow, a prediction O(trees·depth). A node is 56 bytes.
+//! **Cost.** Growing a tree takes O(n·knobs·depth), a prediction O(trees·depth). A node takes 48
+//! bytes.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -26,19 +34,19 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::MOST_LEVELS;
 use trimtab::{Knob, Level};
 
-/// How trees are grown.
+/// How to grow trees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) trees: usize,
-    /// The part of the knobs that is looked at for a cut. More are if none of them can be cut.
+    /// Fraction of the knobs considered for a cut. If none of them can be cut, more are considered.
     pub(super) ratio: f64,
-    /// Fewest observations on a side.
+    /// Fewest observations per side.
     pub(super) least_in_leaf: usize,
-    /// Whether each tree draws n observations with replacement, or takes all.
+    /// Whether each tree draws n observations with replacement; otherwise it takes all.
     pub(super) bootstrap: bool,
 }
 
-/// What a forest believes of a combination.
+/// A forest's prediction for a combination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Prediction {
     pub(super) mean: f64,
@@ -50,7 +58,7 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    /// Grows the trees on combinations and their responses, of which there must be one at least.
+    /// Grows the trees on one or more combinations and their responses.
     pub(super) fn grow(
         settings: Settings,
         knobs: &[Knob],
@@ -76,7 +84,7 @@ impl Forest {
         let (mut mean, mut squares, mut within) = (0.0, 0.0, 0.0);
         for (t, tree) in self.trees.iter().enumerate() {
             let leaf = fall(tree, levels);
-            // Welford's update: no cancellation where the trees agree.
+            // Welford's update avoids cancellation where the trees agree.
             let step = leaf.mean - mean;
             mean += step / (t + 1) as f64;
             squares += step * (leaf.mean - mean);
@@ -86,14 +94,14 @@ impl Forest {
     }
 }
 
-/// A place in a tree. The left child follows its parent, so only the right one needs an address.
+/// A node of a tree. The left child follows its parent, so only the right one needs an index.
 #[derive(Clone, Copy)]
 enum Node {
     Leaf(Prediction),
     Cut { cut: Cut, right: u32 },
 }
 
-/// Levels of a knob that go left; all others go right.
+/// The levels of a knob that go left; all others go right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
     knob: u32,
@@ -139,13 +147,13 @@ impl Tally {
         self.sum / self.count as f64
     }
 
-    /// S²/k: how much the squares fall by taking these from their own mean.
+    /// S²/k: the reduction of the sum of squares by giving these responses their own mean.
     fn gain(&self) -> f64 {
         self.sum * self.sum / self.count as f64
     }
 }
 
-/// What growing needs, once for all trees.
+/// The state for growing, shared by all trees.
 struct Grower<'a> {
     settings: Settings,
     knobs: &'a [Knob],
@@ -154,12 +162,12 @@ struct Grower<'a> {
     random: &'a mut Xoshiro256PlusPlus,
     /// All knobs, in an order that is shuffled for every cut.
     order: Vec<usize>,
-    /// How many of them are looked at.
+    /// Number of knobs considered for a cut.
     looked_at: usize,
-    /// The levels of each knob, those of graded ones by position.
+    /// The levels of each knob, ordered by position if it is graded.
     levels: Vec<Vec<Level>>,
     tallies: [Tally; MOST_LEVELS],
-    /// Levels that have observations, in the order in which they can be cut.
+    /// Observed levels, in the order in which they can be cut.
     present: Vec<Level>,
 }
 
@@ -190,7 +198,7 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Adds the tree of some observations, depth first.
+    /// Appends the tree of these observations, depth first.
     fn grow(&mut self, rows: &mut [usize], nodes: &mut Vec<Node>) {
         let here = nodes.len();
         let all = self.summary(rows);
@@ -203,7 +211,7 @@ impl<'a> Grower<'a> {
         self.grow(right, nodes);
     }
 
-    /// The leaf of some observations.
+    /// The leaf of these observations.
     fn summary(&self, rows: &[usize]) -> Prediction {
         let n = rows.len() as f64;
         let mean = rows.iter().map(|row| self.responses[*row]).sum::<f64>() / n;
@@ -212,7 +220,8 @@ impl<'a> Grower<'a> {
         Prediction { mean, variance }
     }
 
-    /// The cut that leaves the least squares, if the observations can be cut and are not all alike.
+    /// The cut with the smallest sum of squares, or `None` if these observations cannot be cut or
+    /// have equal responses.
     fn best_cut(&mut self, rows: &[usize], all: Prediction) -> Option<Cut> {
         let first = self.responses[rows[0]];
         if rows.len() < 2 * self.settings.least_in_leaf || rows.iter().all(|row| self.responses[*row] == first) {
@@ -237,7 +246,7 @@ impl<'a> Grower<'a> {
         Some(self.cut_at(knob, place))
     }
 
-    /// Counts and sums the responses, from their mean, at each level of a knob, and puts the levels in order.
+    /// Tallies the responses, relative to their mean, per level of a knob, and orders the levels.
     fn tally(&mut self, knob: usize, rows: &[usize], mean: f64) {
         self.tallies[..self.knobs[knob].levels()].fill(Tally::default());
         for row in rows {
@@ -254,7 +263,8 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// The best place of a cut in the order of a knob's levels: its gain, and how many levels go left.
+    /// The best cut in the order of a knob's levels: its gain, and the number of levels that go
+    /// left.
     fn best_place(&self, knob: usize, n: usize) -> Option<(f64, usize)> {
         let sum_of_all: f64 = self.present.iter().map(|level| self.tallies[usize::from(*level)].sum).sum();
         let mut left = Tally::default();
@@ -266,7 +276,7 @@ impl<'a> Grower<'a> {
             let right = Tally { count: n - left.count, sum: sum_of_all - left.sum };
             let knob = &self.knobs[knob];
             let is_legal = left.count.min(right.count) >= self.settings.least_in_leaf
-                // Levels of the same value are the same to a threshold.
+                // A threshold cannot separate levels of equal value.
                 && (!knob.is_graded() || knob.position(pair[0]) < knob.position(pair[1]));
             let gain = left.gain() + right.gain();
             if is_legal && best.is_none_or(|(most, _)| gain > most) {
@@ -276,14 +286,14 @@ impl<'a> Grower<'a> {
         best
     }
 
-    /// The cut after a number of the levels that are present; what becomes of the others is drawn.
+    /// The cut after the first `place` observed levels. Unobserved levels get a random side.
     fn cut_at(&mut self, knob: usize, place: usize) -> Cut {
         let mut cut = Cut::new(knob);
         let scale = &self.knobs[knob];
         if scale.is_graded() {
             let (below, above) = (scale.position(self.present[place - 1]), scale.position(self.present[place]));
             let threshold = below + self.random.random::<f32>() * (above - below);
-            // Rounding may reach the upper neighbour, which must stay on its side.
+            // Rounding may reach the upper neighbour, which must go right.
             let is_left = |at: f32| at <= threshold && at < above;
             self.levels[knob].iter().filter(|level| is_left(scale.position(**level))).for_each(|level| cut.add(*level));
         } else {
@@ -298,7 +308,7 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// Moves those that are left to the front, and says how many they are.
+/// Moves the left rows to the front and returns their number.
 fn partition(rows: &mut [usize], is_left: impl Fn(usize) -> bool) -> usize {
     let mut middle = 0;
     for i in 0..rows.len() {
@@ -323,7 +333,7 @@ mod tests {
         Forest::grow(settings, knobs, observed, responses, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Different combinations with responses that nothing explains.
+    /// Distinct combinations with random responses.
     fn noise(knobs: &[Knob], n: usize) -> (Vec<Vec<Level>>, Vec<f64>) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
         let domain = Domain::new(knobs);
@@ -354,8 +364,9 @@ mod tests {
 
     #[test]
     fn variance_is_that_of_the_means_plus_the_mean_of_the_variances() {
-        // Two stumps. Trees say 1 ± 0.5 and 4 ± 1.5 on the left: mean 2.5, variance of the means 1.5² = 2.25, mean of the
-        // variances (0.25 + 2.25)/2 = 1.25, together 3.5. On the right both say 0, without a doubt.
+        // Two stumps. On the left the trees say 1 ± 0.5 and 4 ± 1.5: mean 2.5, variance of the
+        // means 1.5² = 2.25, mean of the variances (0.25 + 2.25)/2 = 1.25, together 3.5. On the
+        // right both say 0 for certain.
         let mut cut = Cut::new(0);
         cut.add(1);
         let zero = Prediction { mean: 0.0, variance: 0.0 };
@@ -370,7 +381,7 @@ mod tests {
 
     #[test]
     fn leaves_that_must_be_large_keep_their_spread() {
-        // The best legal cut is by the first knob: means 1 and 11, and in either leaf ±1 remains.
+        // The best legal cut is by the first knob: means 1 and 11, and ±1 remains in each leaf.
         let observed = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|levels| levels.to_vec());
         let forest =
             grow(Settings { least_in_leaf: 2, ..WHOLE }, &[Knob::nominal(2); 2], &observed, &[0.0, 2.0, 10.0, 12.0], 1);
@@ -380,7 +391,7 @@ mod tests {
 
     #[test]
     fn nominal_cuts_are_the_best_of_all_subsets() {
-        // One cut of six levels; all 2⁵ − 1 ways to halve them are tried by hand.
+        // One cut of six levels, against all 2⁵ − 1 ways to split them.
         let knobs = [Knob::nominal(6)];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         let observed: Vec<Vec<Level>> = (0..30).map(|i| vec![(i % 6) as Level]).collect();
@@ -402,7 +413,8 @@ mod tests {
 
     #[test]
     fn graded_cuts_are_thresholds_in_the_order_of_the_values() {
-        // By value the levels are 1, 2, 0, 3; the responses jump between the values 2 (level 2) and 5 (level 0).
+        // By value the levels are 1, 2, 0, 3; the responses jump between the values 2 (level 2) and
+        // 5 (level 0).
         let values: &'static [f32] = &[5.0, 1.0, 2.0, 10.0];
         let knobs = [Knob::graded(values, Scale::Linear)];
         let observed: Vec<Vec<Level>> = (0..4).map(|level| vec![level]).collect();
@@ -411,7 +423,8 @@ mod tests {
         let mut grower = Grower::new(WHOLE, &knobs, &observed, &responses, &mut random);
         let cut = grower.best_cut(&[0, 1, 2, 3], grower.summary(&[0, 1, 2, 3])).unwrap();
         assert_eq!(cut.left[0], 0b0110);
-        // Level 2 between 1 and 0 is unseen: the threshold is drawn evenly in [1, 5), so it goes left in 3/4 of the cuts.
+        // Level 2, between 1 and 0, is unobserved: the threshold is uniform in [1, 5), so it goes
+        // left in 3/4 of the cuts.
         let rows = [0, 1, 3];
         let summary = grower.summary(&rows);
         let left = (0..4000).filter(|_| grower.best_cut(&rows, summary).unwrap().is_left(&[2])).count();
@@ -431,7 +444,7 @@ mod tests {
 
     #[test]
     fn bootstrapped_trees_follow_the_trend_and_disagree_a_little() {
-        // Responses count the ones; only combinations with few ones were seen.
+        // Responses count the ones. Only combinations with few ones were observed.
         let knobs = [Knob::nominal(2); 8];
         let observed: Vec<Vec<Level>> = (0..256u16)
             .filter(|c| c.count_ones() <= 2)

@@ -1,27 +1,32 @@
-//! What a combination promises: expected improvement of a cost whose logarithm is normal.
+//! Expected improvement of a cost whose logarithm is normal.
 //!
 //! EI = e^η·Φ(u) − e^{μ + σ²/2}·Φ(u − σ), u = (η − μ)/σ
 //!
-//! (Hutter, Hoos, Leyton-Brown and Murphy, *An experimental investigation of model-based parameter optimisation*, GECCO 2009).
+//! (Hutter, Hoos, Leyton-Brown and Murphy, *An experimental investigation of model-based parameter
+//! optimisation*, GECCO 2009).
 //!
 //! | name | meaning |
 //! |---|---|
 //! | μ, σ | mean and deviation of the scaled cost's logarithm |
 //! | η | the logarithm to be improved upon |
 //!
-//! **Choices.** Costs are scaled before the logarithm is taken, as SMAC3 does: y = ln((f − a)/(f_max − a)), a = f_min − (f_5% − f_min), where
-//! f_5% is the fifth percentile. So the best costs are spread out and the bad ones, the empty seesaw's 10⁵ too, are squeezed. Where
-//! f_5% = f_min, because several are the best, the distance to a is 10⁻¹⁰ of the range. The least variance is 10⁻¹⁰.
+//! **Choices**
+//! - Costs are scaled before taking the logarithm, as in SMAC3: y = ln((f − a)/(f_max − a)), a =
+//!   f_min − (f_5% − f_min), where f_5% is the fifth percentile. This spreads the best costs and
+//!   squeezes the bad ones, such as the 10⁵ of an empty seesaw.
+//! - Where several costs are the best, so that f_5% = f_min, the distance to a is 10⁻¹⁰ of the
+//!   range.
+//! - The variance is at least 10⁻¹⁰.
 
 use super::forest::Prediction;
 
-/// The percentile that tells how far below the best cost the zero of the scale is.
+/// The percentile that sets how far the zero of the scale lies below the best cost.
 const PERCENTILE: f64 = 0.05;
-/// That distance at least, as a part of the range.
+/// Least such distance, as a fraction of the range.
 const LEAST_DISTANCE: f64 = 1e-10;
 const LEAST_VARIANCE: f64 = 1e-10;
 
-/// The scaled logarithms of some costs, which must be finite; at least one.
+/// The scaled logarithms of one or more finite costs.
 pub(super) fn logarithms(costs: &[f64]) -> Vec<f64> {
     let mut sorted = costs.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -30,7 +35,7 @@ pub(super) fn logarithms(costs: &[f64]) -> Vec<f64> {
     if range == 0.0 {
         return vec![0.0; costs.len()];
     }
-    // The percentile as numpy has it: between two costs, on the line through them.
+    // Interpolates linearly between two costs, as numpy does.
     let place = PERCENTILE * (sorted.len() - 1) as f64;
     let below = place as usize;
     let percentile = sorted[below] + (place - below as f64) * (sorted[below + 1] - sorted[below]);
@@ -38,7 +43,7 @@ pub(super) fn logarithms(costs: &[f64]) -> Vec<f64> {
     costs.iter().map(|cost| libm::log((cost - least + distance) / (range + distance))).collect()
 }
 
-/// EI at a prediction of the logarithm; η is the logarithm of the cost to be improved upon.
+/// Expected improvement of a predicted logarithm over η, the logarithm to be improved upon.
 pub(super) fn expected(at: Prediction, eta: f64) -> f64 {
     let variance = at.variance.max(LEAST_VARIANCE);
     let sigma = variance.sqrt();
@@ -47,7 +52,7 @@ pub(super) fn expected(at: Prediction, eta: f64) -> f64 {
     ei.max(0.0)
 }
 
-/// Φ: the part of a normal distribution below u.
+/// Φ: the standard normal distribution function.
 fn below(u: f64) -> f64 {
     0.5 * libm::erfc(-u * std::f64::consts::FRAC_1_SQRT_2)
 }
@@ -74,7 +79,8 @@ mod tests {
 
     #[test]
     fn improvement_is_the_integral() {
-        // ∫ max(e^η − e^y, 0)·N(y; μ, σ) dy by the midpoint rule on μ ± 10σ: 2·10⁵ steps make it exact to 1e-9.
+        // ∫ max(e^η − e^y, 0)·N(y; μ, σ) dy by the midpoint rule on μ ± 10σ; 2·10⁵ steps make it
+        // exact to 1e-9.
         for (mean, sigma, eta) in [(0.0, 1.0, -0.5_f64), (-1.0, 0.3, -1.5), (-2.0, 0.7, -1.0), (0.0, 0.05, 0.0)] {
             let (steps, width) = (200_000, 20.0 * sigma / 200_000.0);
             let integral: f64 = (0..steps)

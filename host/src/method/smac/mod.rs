@@ -1,22 +1,27 @@
-//! SMAC: a random forest learns the costs, and the combination with the most expected improvement is measured.
+//! SMAC: a random forest predicts the costs, and the combination with the largest expected
+//! improvement is measured.
 //!
-//! Hutter, Hoos and Leyton-Brown, *Sequential Model-Based Optimization for General Algorithm Configuration*, LION 2011; Lindauer et
-//! al., *SMAC3*, JMLR 2022. Settings beside those of SMAC3's `HyperparameterOptimizationFacade`, its one with a forest:
+//! Hutter, Hoos and Leyton-Brown, *Sequential Model-Based Optimization for General Algorithm
+//! Configuration*, LION 2011; Lindauer et al., *SMAC3*, JMLR 2022. The table compares with SMAC3's
+//! `HyperparameterOptimizationFacade`, the one with a forest:
 //!
 //! | setting | value | SMAC3 |
 //! |---|---|---|
 //! | trees | 10, each on n draws with replacement | the same |
-//! | knobs looked at for a cut | all | the same |
+//! | knobs considered for a cut | all | the same |
 //! | fewest observations in a leaf | 1 | the same |
 //! | costs | scaled, then their logarithm | the same |
-//! | acquisition | expected improvement of a log-normal cost, ξ = 0, over the least predicted mean | the same |
+//! | acquisition | expected improvement of a log-normal cost, ξ = 0, over the smallest predicted mean | the same |
 //! | search | 10 000 random combinations, uphill from 10 of them and from 10 observations | the same |
-//! | chosen at random instead | with probability 0.0845 | 0.2; 0.0845 in its `BlackBoxFacade` |
-//! | forest grown anew | for each proposal | for every eighth; for each in its `BlackBoxFacade` |
-//! | initial design | what is told before the first ask, else one at random | a quarter of the budget from a Sobol' sequence |
+//! | random proposals | with probability 0.0845 | 0.2; 0.0845 in its `BlackBoxFacade` |
+//! | forest regrown | for each proposal | for every eighth; for each in its `BlackBoxFacade` |
+//! | initial design | the observations before the first ask, else one at random | a quarter of the budget from a Sobol' sequence |
 //!
-//! **Choices.** Where SMAC3 has two defaults we take its `BlackBoxFacade`'s, for its benefit: costs come one at a time and without noise. No
-//! combination is proposed twice. A step of the search is [`Domain`]'s, so that a graded knob has coarse and fine ones.
+//! **Choices**
+//! - Where SMAC3 has two defaults we take the `BlackBoxFacade`'s, which favours it: costs arrive
+//!   one at a time and without noise.
+//! - No combination is proposed twice.
+//! - The search takes [`Domain`]'s steps, so that a graded knob has coarse and fine ones.
 
 mod forest;
 mod improvement;
@@ -43,13 +48,13 @@ pub(crate) const SMAC: Entry = Entry {
 
 const FOREST: Settings = Settings { trees: 10, ratio: 1.0, least_in_leaf: 1, bootstrap: true };
 const EFFORT: Effort = Effort { draws: 10_000, searches: 10 };
-/// How often a random combination is proposed instead.
+/// Probability of proposing a random combination instead.
 const RANDOM_SHARE: f64 = 0.0845;
 
 struct Smac {
     domain: Domain,
     random: Xoshiro256PlusPlus,
-    /// Draws what no model chooses, and knows what was told.
+    /// Draws random proposals, and knows the measured combinations.
     draws: Random,
     observed: Vec<Vec<Level>>,
     costs: Vec<f64>,
@@ -68,7 +73,7 @@ impl Smac {
         let forest = Forest::grow(FOREST, self.domain.knobs(), &self.observed, &logarithms, &mut self.random);
         let mut ranked: Vec<(f64, &Vec<Level>)> =
             self.observed.iter().map(|levels| (forest.predict(levels).mean, levels)).collect();
-        // Shuffled, so that a stable sort leaves equals in random order.
+        // A stable sort of shuffled entries leaves equals in random order.
         ranked.shuffle(&mut self.random);
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         let eta = ranked.first()?.0;
@@ -89,7 +94,7 @@ impl Method for Smac {
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         if !cost.is_finite() {
-            return Err(Error::Failed(format!("smac cannot learn from the cost {cost}; give it a finite one")));
+            return Err(Error::Failed(format!("smac cannot learn from the cost {cost}; costs must be finite")));
         }
         self.draws.tell(levels, cost)?;
         self.observed.push(levels.to_vec());
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
     use trimtab::Knob;
 
-    /// The smallest cost of a run, after a first point that nobody asked for.
+    /// The smallest cost of a run that starts with a point the method did not ask for.
     fn best(method: &mut dyn Method, start: &[Level], budget: usize, cost: impl Fn(&[Level]) -> f64) -> f64 {
         method.tell(start, cost(start)).unwrap();
         let mut best = cost(start);
@@ -117,7 +122,7 @@ mod tests {
 
     #[test]
     fn finds_optima_that_random_search_does_not() {
-        // Mixed knobs: 2·5·9·2³·3 = 2160 combinations, one of them free of cost.
+        // Mixed knobs: 2·5·9·2³·3 = 2160 combinations, one of which costs nothing.
         let knobs = [
             Knob::nominal(2),
             Knob::nominal(5),
@@ -152,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_cost_that_is_none() {
+    fn refuses_a_cost_that_is_not_finite() {
         let mut smac = Smac::new(Domain::new(&[Knob::nominal(2); 3]), 1);
         assert!(smac.tell(&[0, 0, 0], f64::NAN).is_err());
         assert!(smac.costs.is_empty() && !smac.draws.is_told(&[0, 0, 0]));

@@ -1,12 +1,16 @@
-//! The combination that promises most: many at random, then uphill from the best of them and from the best observations.
+//! Maximizes the acquisition: many random draws, then climbs from the best of them and from the
+//! best observations.
 //!
-//! **Choices.** As SMAC3's local and sorted random search. An uphill search looks at the neighbours in random order and takes the first
-//! better one; if there is none, it walks on to an equal one, since a forest is flat in many places, at most [`PLATEAU_STEPS`] times. It may
-//! pass through combinations that were measured. What is proposed is the best unmeasured one that was looked at: SMAC3 takes
-//! the best unmeasured *end*, and throws the way there away. Among equals the first is taken: at the start, where a forest is flat,
-//! a random one. A space that is no larger than the draws is looked at as a whole, in random order.
+//! **Choices**, as in SMAC3's local and sorted random search unless noted
+//! - A climb visits the neighbours in random order and takes the first better one. If there is
+//!   none, it moves to an equal one, since a forest is flat in many places, at most
+//!   [`PLATEAU_STEPS`] times. It may pass through measured combinations.
+//! - The proposal is the best unmeasured combination seen anywhere. SMAC3 takes the best unmeasured
+//!   *end* and ignores the path to it.
+//! - The first of equals wins, which is a random one at the start, where a forest is flat.
+//! - A space no larger than the number of draws is searched completely, in random order.
 //!
-//! **Cost.** The draws and some thousand steps, each a prediction.
+//! **Cost.** One prediction for each draw and for each of some thousand steps.
 
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,22 +18,22 @@ use trimtab::Level;
 
 use crate::domain::Domain;
 
-/// Steps to an equal combination in one search.
+/// Steps to an equal combination per climb.
 const PLATEAU_STEPS: usize = 10;
 
-/// How much is looked at.
+/// The size of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// Combinations at random; a smaller space as a whole.
+    /// Random combinations; a smaller space is searched completely.
     pub(super) draws: usize,
-    /// Searches from the best of these, and as many from the best observations.
+    /// Climbs from the best of these, and as many from the best observations.
     pub(super) searches: usize,
 }
 
-/// Climbs, and remembers the best unmeasured combination it sees.
+/// Climbs, and remembers the best unmeasured combination seen.
 pub(super) struct Search<'a, W, T> {
     domain: &'a Domain,
-    /// What is to be as large as possible.
+    /// The function to maximize.
     worth: W,
     is_told: T,
     best: Option<(f64, Vec<Level>)>,
@@ -40,7 +44,7 @@ impl<'a, W: Fn(&[Level]) -> f64, T: Fn(&[Level]) -> bool> Search<'a, W, T> {
         Self { domain, worth, is_told, best: None }
     }
 
-    /// The best unmeasured combination that was found; none if all that were seen are measured.
+    /// Returns the best unmeasured combination, or `None` if all combinations seen are measured.
     pub(super) fn run(
         mut self,
         effort: Effort,
@@ -77,7 +81,7 @@ impl<'a, W: Fn(&[Level]) -> f64, T: Fn(&[Level]) -> bool> Search<'a, W, T> {
         self.best.map(|(_, levels)| levels)
     }
 
-    /// The worth of a combination, which is remembered if it is the best.
+    /// Returns the worth of a combination, and remembers the combination if it is the best.
     fn look(&mut self, levels: &[Level]) -> f64 {
         let worth = (self.worth)(levels);
         if self.best.as_ref().is_none_or(|(most, _)| worth > *most) && !(self.is_told)(levels) {
@@ -86,7 +90,7 @@ impl<'a, W: Fn(&[Level]) -> f64, T: Fn(&[Level]) -> bool> Search<'a, W, T> {
         worth
     }
 
-    /// Goes uphill, and along plateaus, to the end.
+    /// Climbs, also along plateaus, and returns the end.
     fn climb(&mut self, mut here: Vec<Level>, random: &mut Xoshiro256PlusPlus) -> Vec<Level> {
         let mut height = self.look(&here);
         let mut plateau_steps = 0;
@@ -142,7 +146,8 @@ mod tests {
 
     #[test]
     fn sees_the_whole_of_a_small_space_and_draws_among_equals() {
-        // A needle without a slope towards it; then no needle, and different seeds propose different combinations.
+        // A needle without a slope towards it. Then no needle, where different seeds propose
+        // different combinations.
         let domain = Domain::new(&BITS);
         let effort = Effort { draws: 1024, searches: 0 };
         let needle = domain.at(777).unwrap();
@@ -155,7 +160,7 @@ mod tests {
 
     #[test]
     fn starts_from_observations() {
-        // A narrow hill of two steps around an observation, which draws do not find.
+        // A narrow hill of two steps around an observation, which random draws miss.
         let domain = Domain::new(&[Knob::nominal(2); 60]);
         let hill = |c: &[Level]| (3.0 - ones(c)).max(0.0);
         let start = [vec![1, 1], vec![0; 58]].concat();
@@ -166,7 +171,7 @@ mod tests {
 
     #[test]
     fn walks_on_plateaus() {
-        // Worth is pairs of ones: a single step gains nothing.
+        // The worth counts pairs of ones, so a single step gains nothing.
         let domain = Domain::new(&[Knob::nominal(2); 4]);
         let pairs = |c: &[Level]| f64::from(c[0] & c[1]) + f64::from(c[2] & c[3]);
         let reached = (0..20).filter(|seed| {
