@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use trimtab_firmware::antenna::OBSERVATIONS;
 
+use crate::bench::{list, report, runs};
+use crate::device::{replay, watch};
+use crate::draw::quantity::{Frequency, Load};
 use crate::error::Error;
-use crate::quantity::{Frequency, Load};
-use crate::{antenna, bench, generate, list, replay, report, serve, tune, watch};
+use crate::{antenna, generate, serve, tune};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
 ///
@@ -300,7 +302,7 @@ impl Cli {
             None => antenna::run(&self.antenna),
             Some(Command::Antenna(args)) => antenna::run(&args),
             Some(Command::AntennaBench(args)) => antenna::bench::run(&args),
-            Some(Command::Bench(args)) => bench::run(&args),
+            Some(Command::Bench(args)) => runs::run(&args),
             Some(Command::Report(args)) if tune::report::is_log(&args) => tune::report::run(&args),
             Some(Command::Report(args)) => report::run(&args),
             Some(Command::List(args)) => list::run(&args),

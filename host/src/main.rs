@@ -1,32 +1,28 @@
 //! `trimtab`: parse, dispatch, print the error; nothing else.
 
-mod antenna;
-mod bench;
-mod cli;
-mod domain;
-mod engine;
 mod error;
-mod generate;
-mod linalg;
-mod list;
-mod method;
-mod plot;
-mod problem;
-mod quantity;
-mod record;
-mod replay;
-mod report;
-mod search;
-mod serve;
-mod session;
-mod space;
-mod stats;
-mod stream;
-mod surrogate;
-mod svg;
+
 mod terminal;
+
+mod draw;
+
+mod space;
+
+mod session;
+
 mod tune;
-mod watch;
+
+mod serve;
+
+mod device;
+
+mod bench;
+
+mod antenna;
+
+mod generate;
+
+mod cli;
 
 use std::process::ExitCode;
 

@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use trimtab::{Goal, Level};
 
 use super::MOST_BYTES;
-use crate::engine::Opinion;
 use crate::error::Error;
+use crate::session::engine::Opinion;
 use crate::session::{Asked, Session, Task};
 
 /// A session, what it waits for and what happened.

@@ -20,9 +20,9 @@ use trimtab::{Goal, Level};
 
 use super::live::{Live, Next, Outcome, opinion};
 use super::message;
-use crate::engine;
 use crate::error::Error;
 use crate::session::Task;
+use crate::session::engine;
 use crate::space::NamedSpace;
 
 /// Characters of an error.

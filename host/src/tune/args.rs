@@ -7,7 +7,7 @@ use clap::Args;
 use regex::Regex;
 use trimtab::tuner::MOST_PENDING;
 
-use crate::engine::MOST;
+use crate::session::engine::MOST;
 use crate::space::NamedKnob;
 
 pub(crate) const HELP: &str = "\

@@ -25,7 +25,6 @@ mod extract;
 mod history;
 mod log;
 mod measure;
-pub(crate) mod number;
 mod plan;
 mod process;
 pub(crate) mod report;

@@ -7,8 +7,8 @@ use trimtab::Level;
 
 use super::history::{History, Trial};
 use super::log::goal_name;
-use super::number::{short, with_error};
 use super::plan::Plan;
+use crate::draw::number::{short, with_error};
 use crate::session::Session;
 
 /// Everything that is said at the end.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::history::{History, Trial};
-use super::number::{duration, short, sparkline};
 use super::plan::Plan;
+use crate::draw::number::{duration, short, sparkline};
 use crate::terminal;
 
 /// How wide the sparkline is.

@@ -9,14 +9,14 @@ use trimtab::{Goal, Level};
 
 use super::effects::{Effect, Learned, Pair, spread};
 use super::figures::{self, shown, shown_with};
+use crate::draw::svg::escape;
 use crate::session::Session;
-use crate::svg::escape;
 use crate::tune::history::{History, Trial};
 use crate::tune::log::Header;
 use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
-    [include_str!("../../report/figure.css"), include_str!("../../report/page.css"), include_str!("tune.css")];
+    [include_str!("../../draw/figure.css"), include_str!("../../draw/page.css"), include_str!("tune.css")];
 /// Panels of effects, pairs in the table, and pairs that are drawn.
 const MOST_EFFECTS: usize = 24;
 const MOST_PAIRS: usize = 10;

@@ -1,0 +1,169 @@
+//! Ways to search, all with the tuner's own ask and tell, so that one loop runs any of them. One file a method, each with its
+//! source and its settings in a table.
+//!
+//! **Choices.** A method is told every cost, also of initial points that it did not ask for. It may know the knobs, a seed of its
+//! own and the budget; never the problem.
+
+mod annealing;
+mod bin_aa;
+mod bin_round;
+mod bocs;
+mod casmopolitan;
+mod cbo;
+mod combo;
+mod dec_round;
+mod descent;
+mod graph;
+mod heat;
+pub(crate) mod linalg;
+mod random;
+mod relaxed;
+mod rembo;
+mod search;
+mod smac;
+mod surrogate;
+#[cfg(test)]
+mod trial;
+mod trimtab;
+
+use std::str::FromStr;
+
+use ::trimtab::{Knob, Level};
+
+use crate::error::Error;
+
+/// Proposes combinations and is told their costs.
+pub(crate) trait Method {
+    /// What to measure next; none if there is nothing left.
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error>;
+    /// What it measured. Also for combinations that were not asked for.
+    fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error>;
+}
+
+/// What a method is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) knobs: &'a [Knob],
+    pub(crate) seed: u64,
+    /// How many costs it will be told at most.
+    pub(crate) budget: usize,
+}
+
+/// A method by name.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// One line for `trimtab list`.
+    pub(crate) about: &'static str,
+    /// Who published it, or whose code it follows.
+    pub(crate) source: &'static str,
+    pub(crate) start: fn(&Task<'_>) -> Result<Box<dyn Method>, Error>,
+}
+
+/// All methods, in the order of tables.
+pub(crate) const METHODS: &[Entry] = &[
+    trimtab::TRIMTAB,
+    cbo::LOOKUP,
+    cbo::LOOKUP_10,
+    cbo::LOOKUP_HULL,
+    cbo::RECON,
+    smac::SMAC,
+    bocs::SA,
+    bocs::SA_NO_REPEAT,
+    bocs::SDP,
+    bocs::SDP_NO_REPEAT,
+    combo::COMBO,
+    casmopolitan::CASMOPOLITAN,
+    heat::HEAT,
+    bin_aa::BIN_AA,
+    bin_round::BIN_ROUND,
+    dec_round::DEC_ROUND,
+    rembo::REMBO,
+    annealing::ANNEALING,
+    descent::DESCENT,
+    random::RANDOM,
+];
+
+/// What `--method main` leaves out: variants that take as long again and say little more.
+pub(crate) const VARIANTS: &[&str] = &["bocs-sa-no-repeat", "bocs-sdp-no-repeat"];
+
+/// Mean seconds a suggestion of other people's implementations on problems of 10 to 25 bits, up to 100 evaluations, on one core of another
+/// desktop: the paper authors' code with bayeso, the BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
+pub(crate) const ORIGINALS: &[(&str, f64)] = &[
+    ("cbo-lookup", 10.1),
+    ("cbo-lookup-d10", 2.1),
+    ("smac", 0.39),
+    ("bocs-sa", 0.39),
+    ("bocs-sdp", 0.30),
+    ("combo", 4.5),
+    ("casmopolitan", 2.1),
+];
+
+/// The method of a name.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice(pub(crate) &'static Entry);
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        METHODS.iter().find(|entry| entry.name == name).map(Self).ok_or_else(|| {
+            let names: Vec<_> = METHODS.iter().map(|entry| entry.name).collect();
+            format!("there is no method `{name}`; there are {}, and `main` and `all`", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// A cost with a minimum inside, different for all combinations.
+    fn cost(levels: &[Level]) -> f64 {
+        levels.iter().enumerate().map(|(i, l)| (f64::from(*l) - 0.3) * (f64::from(*l) - 0.3) * (1.0 + i as f64)).sum()
+    }
+
+    fn trace(entry: &Entry, knobs: &[Knob], seed: u64, budget: usize) -> Vec<Vec<Level>> {
+        let mut method = (entry.start)(&Task { knobs, seed, budget }).unwrap();
+        let first: Vec<Level> = vec![1; knobs.len()];
+        method.tell(&first, cost(&first)).unwrap();
+        let mut trace = vec![first];
+        while trace.len() < budget {
+            let Some(levels) = method.ask().unwrap() else { break };
+            assert!(levels.len() == knobs.len(), "{}", entry.name);
+            assert!(levels.iter().zip(knobs).all(|(l, k)| usize::from(*l) < k.levels()), "{}: {levels:?}", entry.name);
+            method.tell(&levels, cost(&levels)).unwrap();
+            trace.push(levels);
+        }
+        trace
+    }
+
+    #[test]
+    fn every_method_follows_its_seed_on_every_kind_of_knob() {
+        let values: &'static [f32] = &[1.0, 2.0, 5.0, 10.0];
+        let mixed = [
+            Knob::nominal(2),
+            Knob::nominal(5),
+            Knob::ranked(7),
+            Knob::graded(values, ::trimtab::Scale::Log),
+            Knob::nominal(2),
+        ];
+        for knobs in [&[Knob::nominal(2); 12][..], &mixed] {
+            for entry in METHODS {
+                let first = trace(entry, knobs, 1, 14);
+                assert_eq!(first.len(), 14, "{}", entry.name);
+                assert_eq!(first, trace(entry, knobs, 1, 14), "{}", entry.name);
+                assert_ne!(first, trace(entry, knobs, 2, 14), "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn those_that_promise_it_never_ask_twice() {
+        for name in ["trimtab", "cbo-lookup", "smac", "casmopolitan", "heat", "local-search", "random"] {
+            let Choice(entry) = name.parse().unwrap();
+            let trace = trace(entry, &[Knob::nominal(2); 6], 3, 64);
+            assert_eq!(trace.iter().collect::<HashSet<_>>().len(), trace.len(), "{name}");
+        }
+    }
+}
