@@ -1,23 +1,31 @@
-//! `trimtab`: parse, dispatch, print the error; nothing else.
+//! `trimtab`: parse, dispatch, print the error.
+//!
+//! A module uses only the modules listed before it. Blank lines keep rustfmt from sorting the list.
 
 mod error;
 
 mod terminal;
 
+/// Pictures and numbers for people.
 mod draw;
 
+/// Named knobs, expressions, files.
 mod space;
 
+/// Named knobs on a tuner of any size.
 mod session;
 
 mod tune;
 
 mod serve;
 
+/// A chip's run on the PC.
 mod device;
 
+/// Races of methods on problems.
 mod bench;
 
+/// The demo.
 mod antenna;
 
 mod generate;
@@ -28,9 +36,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use error::Error;
+
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(),
+    let Err(error) = cli::Cli::parse().run() else { return ExitCode::SUCCESS };
+    if !matches!(error, Error::Closed) {
+        terminal::note(&format!("error: {error}"));
     }
+    ExitCode::from(error.exit_code())
 }

@@ -14,11 +14,11 @@ use serde::Serialize;
 use trimtab::Scale;
 use trimtab_firmware::antenna::{self, Network};
 
+use super::args::BenchArgs;
 use super::live;
 use super::run::Bridge;
 use crate::bench::method::{Choice, Task};
 use crate::bench::problem::antenna::{MATCHABLE, loads};
-use crate::cli::BenchArgs;
 use crate::error::Error;
 use crate::terminal;
 

@@ -2,13 +2,21 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use serde_json::json;
 
 use crate::bench::method::{METHODS, VARIANTS};
 use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
-use crate::cli::ListArgs;
 use crate::error::Error;
 use crate::terminal;
+
+/// List the problems and methods of `trimtab bench`
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Prints problems and methods.
 pub(crate) fn run(args: &ListArgs) -> Result<(), Error> {

@@ -17,6 +17,7 @@
 //!
 //! **Cost.** What the tuner takes; reading and writing are microseconds.
 
+mod args;
 mod lines;
 mod live;
 mod message;
@@ -26,12 +27,12 @@ use std::io;
 
 use trimtab::Goal;
 
-use crate::cli::ServeArgs;
 use crate::error::Error;
 use crate::session::Task;
 use crate::space::NamedSpace;
 use crate::terminal;
 
+pub(crate) use args::ServeArgs;
 use lines::{Line, Lines};
 use server::Server;
 pub(crate) use server::{BUDGET, SEED};

@@ -10,7 +10,7 @@ use trimtab::tuner::MOST_PENDING;
 use crate::session::engine::MOST;
 use crate::space::NamedKnob;
 
-pub(crate) const HELP: &str = "\
+const HELP: &str = "\
 Knobs:
   opt=O1,O2,O3            words have no order
   unroll=1,2,4,8          numbers have: near levels are expected to do alike
@@ -33,8 +33,12 @@ Examples:
 
 After Ctrl-C, or whatever else stopped it, the same command with the same --log goes on; a larger --budget prolongs a finished run.";
 
-/// Options of the tuning of a command.
+/// Tune anything that a command can measure: compiler flags, parameters, instruments
+///
+/// Chooses levels, runs the command with them, reads the cost that it prints, and learns: after some tens of
+/// measurements it has usually found good levels among thousands of combinations or more.
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct TuneArgs {
     /// A knob and its levels, such as opt=O1,O2,O3 or block=16..256:16; once a knob
     #[arg(short, long, value_name = "NAME=LEVELS", required_unless_present = "space")]

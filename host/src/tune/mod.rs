@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-pub(crate) use args::{HELP, TuneArgs};
+pub(crate) use args::TuneArgs;
 
 use crate::error::Error;
 use crate::session::Session;

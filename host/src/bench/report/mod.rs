@@ -29,12 +29,27 @@ mod verdict;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::ReportArgs;
+use clap::Args;
+
 use crate::error::Error;
 use crate::terminal;
 
 use page::Page;
 use runs::Runs;
+
+/// Draw the runs of `trimtab bench`, or a log of `trimtab tune`, as one HTML page
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Directories of `trimtab bench --out`, merged if several; or one log of `trimtab tune --log`
+    #[arg(required = true, value_name = "DIR|LOG")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Directory for the page and its figures [default: the first directory, or that of the log]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The command that the page names as its source
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) command: Option<String>,
+}
 
 /// Reads the runs and writes the report.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {

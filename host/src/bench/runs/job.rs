@@ -12,11 +12,11 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
+use super::args::{Masks, RaceArgs};
 use super::store::{Settings, checksum};
 use crate::bench::domain::Domain;
 use crate::bench::method::{Choice, Entry, METHODS, VARIANTS};
 use crate::bench::problem::{BEYOND, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
-use crate::cli::{Masks, RaceArgs};
 use crate::error::Error;
 
 /// Keeps the random numbers of initial points apart from those of instances and masks.

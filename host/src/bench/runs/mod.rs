@@ -9,6 +9,7 @@
 //! the runs under way, and the same command goes on where it stopped. What a method refuses by its nature, such as a
 //! problem with too many bits, is skipped and named; anything else that goes wrong fails the command after all other jobs are done.
 
+mod args;
 mod clock;
 mod job;
 mod progress;
@@ -23,10 +24,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::cli::RaceArgs;
 use crate::error::Error;
 use crate::terminal;
 
+pub(crate) use args::RaceArgs;
 use job::Plan;
 use progress::Progress;
 use store::Store;

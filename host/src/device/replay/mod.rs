@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::terminal;
 use verdict::Verdict;
 
-pub(crate) const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   trimtab replay run.log                      check every proposal, draw the last run to run.svg
   trimtab replay run.log --run 2 --svg 2.svg  another run of the same log
@@ -39,8 +39,9 @@ A log is what `trimtab watch --log` keeps, or any other file with the bytes of t
 differed. 1: one differed, or none could be compared. Not in a log is the predicate that rules combinations out, and a random map is of the firmware's own
 size: such runs are checked by a test of your own with trimtab_firmware::telemetry::check.";
 
-/// Options of the replay.
+/// Repeat a chip's run on this machine, compare every proposal bit by bit, and draw it
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct ReplayArgs {
     /// What `trimtab watch --log` kept
     #[arg(value_name = "LOG")]

@@ -34,7 +34,7 @@ use log::Log;
 use source::{Said, Source};
 use view::View;
 
-pub(crate) const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   trimtab watch /dev/ttyACM0 --log run.log        a board; Ctrl-C when you have seen enough
   trimtab watch COM5 --baud 921600                another system, another rate
@@ -50,8 +50,12 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// How often Ctrl-C is looked for.
 const PULSE: Duration = Duration::from_millis(50);
 
-/// Options of the watch.
+/// Watch a chip tune itself: its stream from a serial port or standard input, live
+///
+/// Shows every measurement as it comes and keeps the frames in a log. Survives garbage on the line and a port that
+/// goes away.
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct WatchArgs {
     /// A serial port, or - for standard input
     #[arg(value_name = "PORT|-")]
