@@ -10,6 +10,8 @@
 
 use std::fmt;
 
+use trimtab_sizes::StartError;
+
 /// Why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Error {
@@ -37,5 +39,26 @@ impl fmt::Display for Error {
             Self::Usage(message) | Self::Failed(message) => f.write_str(message),
             Self::Closed => f.write_str("nobody reads the output any more"),
         }
+    }
+}
+
+impl From<StartError> for Error {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::TooLarge(message) => Self::Usage(message),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<trimtab::AskError> for Error {
+    fn from(error: trimtab::AskError) -> Self {
+        trimtab::Error::from(error).into()
+    }
+}
+
+impl From<trimtab::Error> for Error {
+    fn from(error: trimtab::Error) -> Self {
+        Self::Failed(format!("the tuner says: {error}"))
     }
 }

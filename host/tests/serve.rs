@@ -177,20 +177,20 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
         ("{\"op\":\"ask\",\"n\":2}", "no fields, so no `n`", json!("ask")),
         ("{\"op\":\"ask\"} {\"op\":\"ask\"}", "trailing", Value::Null),
         ("{\"op\":\"tell\",\"value\":1}", "no `config`", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1}", "neither a `value`", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1,\"value\":1,\"failed\":true}", "cannot both", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":1}", "needs a `value`", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":1,\"value\":1,\"failed\":true}", "not both", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"failed\":false}", "can only be true", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1,\"value\":null}", "no number", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1,\"value\":\"1\"}", "no number", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":1,\"value\":null}", "must be a number", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":1,\"value\":\"1\"}", "must be a number", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"value\":NaN}", "no JSON", Value::Null),
         ("{\"op\":\"tell\",\"id\":1,\"value\":Infinity}", "no JSON", Value::Null),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1e999}", "out of range", Value::Null),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1e39}", "not a finite number", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":2,\"value\":1}", "no ask with the id 2", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":2,\"value\":1}", "no ask with the id 2 is pending: there was none", json!("tell")),
         ("{\"op\":\"tell\",\"id\":-1,\"value\":1}", "no ask with the id -1", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1,\"levels\":[0,0,1],\"value\":1}", "not the same combination", json!("tell")),
+        ("{\"op\":\"tell\",\"id\":1,\"levels\":[0,0,1],\"value\":1}", "must name the same combination", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1,\"note\":\"x\"}", "no field `note`", json!("tell")),
-        ("{\"op\":\"tell\",\"config\":[],\"value\":1}", "no object", json!("tell")),
+        ("{\"op\":\"tell\",\"config\":[],\"value\":1}", "must be an object", json!("tell")),
         ("{\"op\":\"tell\",\"config\":{\"opt\":\"O1\"},\"value\":1}", "`unroll` has no level", json!("tell")),
         (
             "{\"op\":\"tell\",\"config\":{\"opt\":\"O1\",\"unroll\":3,\"gain\":1},\"value\":1}",
@@ -202,7 +202,7 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
         ("{\"op\":\"tell\",\"levels\":[0,4,0],\"value\":1}", "list of 3 whole numbers", json!("tell")),
         ("{\"op\":\"enqueue\",\"config\":{\"opt\":\"O1\",\"unroll\":1,\"gain\":10}}", "measured", json!("enqueue")),
         ("{\"op\":\"enqueue\",\"id\":1}", "no field `id`", json!("enqueue")),
-        ("{\"op\":\"cancel\",\"config\":{\"opt\":\"O1\",\"unroll\":1,\"gain\":10}}", "not awaited", json!("cancel")),
+        ("{\"op\":\"cancel\",\"config\":{\"opt\":\"O1\",\"unroll\":1,\"gain\":10}}", "not pending", json!("cancel")),
         ("{\"op\":\"init\",\"knobs\":{\"a\":\"1,2\"}}", "has begun", json!("init")),
         ("{\"op\":\"quit\",\"now\":true}", "no fields", json!("quit")),
     ]
@@ -236,9 +236,9 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
     for (fields, wanted) in [
         (json!({}), "no field `knobs`"),
         (json!({"knobs": []}), "needs a knob"),
-        (json!({"knobs": knobs(257, 2)}), "at most 256 knobs"),
+        (json!({"knobs": knobs(257, 2)}), "at most 256 are possible"),
         // As many as a line holds: refused at once.
-        (json!({"knobs": knobs(100_000, 2)}), "at most 256 knobs"),
+        (json!({"knobs": knobs(100_000, 2)}), "at most 256 are possible"),
         (json!({"knobs": knobs(1, 257)}), "at most 256 are possible"),
         (json!({"knobs": knobs(2, 4), "budget": 1025}), "from 1 to 1024"),
         (json!({"knobs": knobs(2, 4), "budget": 0}), "from 1 to 1024"),
@@ -246,13 +246,29 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
         (json!({"knobs": knobs(2, 4), "goal": "best"}), "`goal`"),
         (json!({"knobs": knobs(2, 4), "bugdet": 3}), "no field `bugdet`"),
         (json!({"knobs": knobs(2, 4), "forbid": "k0=9"}), "no level 9"),
-        (json!({"knobs": knobs(2, 4), "records": 3}), "no list"),
+        (json!({"knobs": knobs(2, 4), "records": 3}), "must be a list"),
         (json!({"knobs": knobs(2, 4), "records": [{"levels": [0, 0], "value": 1}, {"op": "ask"}]}), "record 2: "),
-        (json!({"knobs": knobs(2, 4), "records": [{"op": "quit"}]}), "none of ask, tell"),
-        // One of these two is not what is asked first.
+        (json!({"knobs": knobs(2, 4), "records": [{"op": "quit"}]}), "record 1: its `event` must be ask, tell"),
+        // Records that cannot have happened in this order.
+        (
+            json!({"knobs": knobs(2, 4), "records": [{"event": "ask", "id": 1, "levels": [0, 0]}, {"event": "ask", "id": 3, "levels": [0, 1]}]}),
+            "record 2: ask 3 comes where ask 2 should; a record is missing",
+        ),
         (
             json!({"knobs": knobs(2, 4), "records": [{"op": "ask", "levels": [0, 0]}, {"op": "ask", "levels": [0, 0]}]}),
-            "not what is asked here",
+            "record 2: ",
+        ),
+        (
+            json!({"knobs": knobs(2, 4), "records": [{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 0]}]}),
+            "record 2: this combination is measured already",
+        ),
+        (
+            json!({"knobs": knobs(2, 4), "records": [{"event": "tell", "id": 1, "value": 1}]}),
+            "record 1: no ask with the id 1 is pending",
+        ),
+        (
+            json!({"knobs": knobs(2, 4), "budget": 1, "records": [{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 1]}]}),
+            "record 2: the budget of 1 measurements is too small",
         ),
     ] {
         let mut message = fields.clone();
@@ -380,6 +396,36 @@ fn small_levels(config: &Value) -> [i32; 3] {
         levels.as_array().unwrap().iter().position(|level| *level == config[name]).unwrap() as i32
     };
     [place("opt", json!(["O1", "O2", "O3"])), place("unroll", json!([1, 2, 4, 8])), place("gain", json!([1, 10, 100]))]
+}
+
+/// An export of version 0.1.0: `op` instead of `event`, asks without ids, failures as tells.
+#[test]
+fn an_export_of_an_older_version_goes_on() {
+    let mut service = Service::start(&[]);
+    let begun = service.raw(include_str!("data/export-0.1.0.json").trim_end().as_bytes());
+    assert_eq!(begun, json!({"ok": true, "combinations": "12", "observations": 3}));
+    // What version 0.1.0 itself asked next.
+    let next = json!({"id": 6, "config": {"opt": "O1", "unroll": 2}, "mean": 0.3659392, "std_dev": 0.2797701});
+    assert_eq!(service.ask(), next);
+    service.ok(json!({"op": "tell", "id": 5, "value": 2}));
+}
+
+/// One record form: the lines of a tune log begin a session of serve.
+#[test]
+fn the_lines_of_a_log_are_records() {
+    let lines: Vec<Value> =
+        include_str!("data/log-0.1.0.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let next = &lines[11];
+    assert_eq!(next["event"], "ask");
+    let mut message = json!({"op": "init", "records": lines[1..11]});
+    for field in ["knobs", "forbid", "goal", "seed", "budget"] {
+        message[field] = lines[0][field].clone();
+    }
+    let mut service = Service::init(&message);
+    let asked = service.ask();
+    for field in ["id", "config", "mean", "std_dev"] {
+        assert_eq!(asked[field], next[field]);
+    }
 }
 
 #[test]

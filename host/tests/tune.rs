@@ -275,6 +275,45 @@ fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     assert_eq!(prolonged, once);
 }
 
+/// A log of version 0.1.0, cut anywhere, goes on as that version did.
+#[test]
+fn a_log_of_an_older_version_goes_on() {
+    let folder = Folder::new("tune-old");
+    let body = "[ $2 -eq 8 ] && exit 3; case $1 in O1) a=7;; O2) a=3;; *) a=1;; esac; echo $((a * 2 + $2))";
+    script(&folder, "m.sh", body);
+    let old = include_str!("data/log-0.1.0.jsonl");
+    fs::write(folder.0.join("old.jsonl"), old).unwrap();
+    let (wanted, count) = (lines(&folder, "old.jsonl"), old.lines().count());
+    let knobs = ["--knob", "opt=O1,O2,O3", "--knob", "unroll=1,2,4,8", "--forbid", "opt=O1 & unroll=4"];
+    let options = ["--start", "opt=O2,unroll=4", "--seed", "5", "--budget", "9", "--quiet", "--log", "run.jsonl"];
+    let words = [&["tune"], &knobs[..], &options, &["--", "./m.sh", "{opt}", "{unroll}"]].concat();
+    for kept in [1, 2, 3, 6, 8, 11, count] {
+        let part: String = old.split_inclusive('\n').take(kept).collect();
+        fs::write(folder.0.join("run.jsonl"), part).unwrap();
+        assert_eq!(folder.stdout(&words), "3 opt=O3,unroll=1\n");
+        assert_eq!(lines(&folder, "run.jsonl"), wanted, "{kept} lines");
+    }
+    // A line that is missing, twice or wrong is named, and the log stays as it was.
+    let without = |number: usize| -> String {
+        old.split_inclusive('\n').enumerate().filter(|(i, _)| i + 1 != number).map(|(_, line)| line).collect()
+    };
+    for (text, says) in [
+        (without(2), "line 2: no ask with the id 1 is pending"),
+        (without(4), "line 4: no ask with the id 2 is pending"),
+        (format!("{old}{}", old.lines().last().unwrap().to_owned() + "\n"), "line 20: no ask with the id 9 is pending"),
+        (old.replace("\"id\":5", "\"id\":6"), "line 10: ask 6 comes where ask 5 should; a record is missing"),
+        (old.replace("\"value\":7.0", "\"value\":\"7\""), "line 11: `value` must be a number"),
+        (old.replace("\"why\"", "\"reason\""), "line 9: `failed` has no field `reason`"),
+        (old.replacen("\"O1\",\"unroll\":1}", "\"O9\",\"unroll\":1}", 1), "line 6: knob `opt` has no level O9"),
+    ] {
+        fs::write(folder.0.join("run.jsonl"), &text).unwrap();
+        let output = folder.run(&words);
+        let err = common::text(&output.stderr);
+        assert!(output.status.code() == Some(1) && err.contains(says), "{says}: {err}");
+        assert_eq!(fs::read_to_string(folder.0.join("run.jsonl")).unwrap(), text);
+    }
+}
+
 #[test]
 fn ctrl_c_ends_the_children_and_keeps_the_log() {
     let folder = Folder::new("tune-stop");

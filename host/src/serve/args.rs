@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{BUDGET, SEED};
+use crate::session::study::{BUDGET, SEED};
 
 const HELP: &str = "\
 Example: each line sent, with its answer below

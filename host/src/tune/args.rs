@@ -7,7 +7,7 @@ use clap::Args;
 use regex::Regex;
 use trimtab::tuner::MOST_PENDING;
 
-use crate::session::engine::MOST;
+use crate::session::study::BUDGET;
 use crate::space::NamedKnob;
 
 const HELP: &str = "\
@@ -95,7 +95,7 @@ pub(crate) struct TuneArgs {
 }
 
 fn budget(text: &str) -> Result<usize, String> {
-    let most = MOST.2;
+    let most = BUDGET;
     match text.parse() {
         Ok(budget) if (1..=most).contains(&budget) => Ok(budget),
         _ => Err(format!("the tuner keeps up to {most} measurements; write a number from 1 to {most}")),

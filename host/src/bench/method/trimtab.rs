@@ -1,15 +1,15 @@
-//! The tuner of the chip as a method: the core crate itself, see [`engine`](crate::session::engine).
+//! The tuner of the chip as a method: the core crate itself, see [`trimtab_sizes`].
 //!
 //! | setting | value |
 //! |---|---|
 //! | configuration | `Config::default()` |
 //! | rows of the lookup table | 256 |
 
-use trimtab::{Config, Level};
+use trimtab::{Config, Event, Level};
+use trimtab_sizes::{AnyTuner, Setup};
 
 use super::{Entry, Method};
 use crate::error::Error;
-use crate::session::engine::{self, Engine, Setup};
 
 pub(crate) const TRIMTAB: Entry = Entry {
     name: "trimtab",
@@ -17,19 +17,19 @@ pub(crate) const TRIMTAB: Entry = Entry {
     source: "this project, Config::default()",
     start: |task| {
         let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
-        let engine = engine::start(Setup { knobs, config: Config::default(), seed, observations, feasible: None })?;
-        Ok(Box::new(Trimtab(engine)))
+        let setup = Setup { knobs, config: Config::default(), seed, observations, feasible: None };
+        Ok(Box::new(Trimtab(trimtab_sizes::start(setup)?)))
     },
 };
 
-struct Trimtab(Box<dyn Engine>);
+struct Trimtab(Box<dyn AnyTuner>);
 
 impl Method for Trimtab {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
-        Ok(self.0.ask()?.map(|opinion| opinion.levels))
+        Ok(self.0.ask()?.map(|prediction| prediction.levels))
     }
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
-        self.0.tell(levels, cost as f32)
+        Ok(self.0.replay(levels, Event::Told(cost as f32))?)
     }
 }

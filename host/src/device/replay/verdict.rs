@@ -3,14 +3,10 @@
 //! **Choices.** A run is compared from its hello up to the first missing frame: after that the tuner here does not know what the chip's was told. A difference
 //! ends the comparison of its run too, since everything after it follows from something else.
 
-use trimtab_firmware::relays::{self, RelayTuner};
-use trimtab_firmware::telemetry::{self, Difference, Frame};
+use trimtab_firmware::telemetry::Difference;
+use trimtab_sizes::{AnyTuner, Setup};
 
-use crate::device::stream::{About, Kind, Run};
-use crate::session::engine::{self, Setup};
-
-/// Does what a frame says; whether that was a proposal, which then was the same.
-type Repeat = Box<dyn FnMut(&Frame<'_>) -> Result<bool, Difference>>;
+use crate::device::stream::{Kind, Run};
 
 /// What came of comparing a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,12 +27,12 @@ impl Verdict {
         let is_proposal = |kind: &Kind| matches!(kind, Kind::Measured(_) | Kind::Asked(_));
         let proposals = run.steps.iter().filter(|step| is_proposal(&step.kind)).count();
         let mut verdict = Self { proposals, ..Self::default() };
-        let mut repeat = match repeater(run) {
-            Ok(repeat) => repeat,
+        let mut tuner = match tuner(run) {
+            Ok(tuner) => tuner,
             Err(obstacle) => return Self { obstacle: Some(obstacle), ..verdict },
         };
         for (place, step) in run.steps.iter().enumerate().take_while(|(_, step)| step.is_known) {
-            match repeat(&step.frame()) {
+            match tuner.repeat(&step.frame()) {
                 Ok(is_same) => verdict.same += usize::from(is_same),
                 Err(difference) => {
                     verdict.difference = Some((place, difference));
@@ -80,12 +76,12 @@ impl Verdict {
     }
 }
 
-/// A tuner here that does what the chip's did, or why there is none.
-fn repeater(run: &Run) -> Result<Repeat, String> {
+/// A tuner that can repeat the chip's run, or why there is none.
+fn tuner(run: &Run) -> Result<Box<dyn AnyTuner>, String> {
     const ELSEWHERE: &str =
-        "check it by a test of your own, with the firmware's tuner: trimtab_firmware::telemetry::check";
+        "compare it in a test of your own, with the firmware's tuner and trimtab_firmware::telemetry::check";
     let Some(about) = &run.about else {
-        return Err("the hello is missing, so it is not known what was tuned; nothing can be compared".into());
+        return Err("the hello is missing, so the knobs are not known; nothing can be compared".into());
     };
     let Some(knobs) = run.knobs() else {
         return Err("a frame with a knob is missing; nothing can be compared".into());
@@ -94,27 +90,9 @@ fn repeater(run: &Run) -> Result<Repeat, String> {
         return Err(format!("the chip rules combinations out by a predicate that is not in the log; {ELSEWHERE}"));
     }
     if about.map != (0, 0) {
-        // The one random map whose tuner is known here.
-        return match about.name == "relays" && knobs == relays::KNOBS && fits_relays(about) {
-            true => relay_tuner(about),
-            false => {
-                Err(format!("the chip's tuner has a random map of {} × {}; {ELSEWHERE}", about.map.0, about.map.1))
-            }
-        };
+        return Err(format!("the chip's tuner has a random map of {} × {}; {ELSEWHERE}", about.map.0, about.map.1));
     }
     let observations = about.config.observations.into();
     let setup = Setup { knobs: &knobs, config: about.config, seed: about.seed, observations, feasible: None };
-    let mut engine = engine::start(setup).map_err(|error| error.to_string())?;
-    Ok(Box::new(move |frame| engine.repeat(frame)))
-}
-
-fn fits_relays(about: &About) -> bool {
-    about.map == (8, relays::RELAYS as u16) && usize::from(about.config.observations) <= relays::OBSERVATIONS
-}
-
-fn relay_tuner(about: &About) -> Result<Repeat, String> {
-    let mut tuner = Box::new(RelayTuner::new());
-    let space = relays::space().map_err(|error| error.to_string())?;
-    tuner.init(space, about.config, about.seed).map_err(|error| error.to_string())?;
-    Ok(Box::new(move |frame| telemetry::repeat(&mut tuner, frame)))
+    trimtab_sizes::start(setup).map_err(|error| error.to_string())
 }

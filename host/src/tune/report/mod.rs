@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use trimtab::Level;
 
 use super::history::{History, Trial};
-use super::log::{self, Entry};
+use super::log;
 use super::template::Template;
 use crate::error::Error;
-use crate::session::{Session, Task};
+use crate::session::{Session, Study};
 use crate::terminal;
 use effects::Learned;
 use page::Page;
@@ -57,16 +57,15 @@ pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
 fn html(path: &Path) -> Result<String, Error> {
     let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
     let contents = log::read(path)?;
-    let task = contents.header.task().map_err(fault)?;
-    let asks = contents.entries.iter().filter(|entry| matches!(entry, Entry::Ask { .. })).count();
-    let mut session = Session::new(Task { budget: asks.max(1), ..task })?;
-    let history = History::replay(&contents.entries, &mut session).map_err(fault)?;
+    let study = contents.header.study().map_err(fault)?;
+    let mut session = Session::new(Study { budget: contents.asks().max(1), ..study })?;
+    let history = History::replay(&contents.records, &mut session).map_err(fault)?;
     let template = Template::parse(&contents.header.command, contents.header.shell, session.space())?;
     let measured: Vec<Vec<Level>> =
         history.outcomes().filter(|trial| Trial::value(trial).is_some()).map(|trial| trial.levels.clone()).collect();
     let predict = |levels: &[Level]| {
-        let opinion = session.predict(levels)?;
-        Some((f64::from(opinion.mean), f64::from(opinion.std_dev)))
+        let prediction = session.tuner().predict(levels)?;
+        Some((f64::from(prediction.mean), f64::from(prediction.std_dev)))
     };
     let observations = history.done.len();
     let each = (observations * (observations + 4 * session.space().knobs().len())).max(1);

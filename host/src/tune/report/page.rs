@@ -72,7 +72,7 @@ impl Page<'_> {
     }
 
     fn goal(&self) -> Goal {
-        self.session.task().goal
+        self.session.study().goal
     }
 
     /// What the numbers are.
@@ -96,7 +96,7 @@ impl Page<'_> {
             escape(
                 &self.header.cost.replace("extract ", "match of ").replace("last number", "last on standard output")
             ),
-            self.header.seed
+            self.session.study().seed
         );
         let _ = writeln!(html, "<pre><code>{}</code></pre>", escape(&self.header.command.join(" ")));
         if self.is_torn {
@@ -116,7 +116,7 @@ impl Page<'_> {
         let value = shown(best.value().unwrap_or(f64::NAN));
         let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}.</p>\n");
         html += &self.pasted(&best.levels);
-        if let Some(model) = self.session.best_posterior() {
+        if let Some(model) = self.session.tuner().best_posterior() {
             let expected = shown_with(model.mean.into(), model.std_dev.into());
             if model.levels == best.levels {
                 let _ = writeln!(html, "<p>By the model: the same, {expected}.</p>");
