@@ -2,12 +2,10 @@
 //!
 //! Other people's results were measured elsewhere: evaluations to the optimum of single runs, or means over seeds 0 to 4, of 100 evaluations.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 /// The best so far after every evaluation, and the optimum.

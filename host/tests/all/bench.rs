@@ -1,14 +1,12 @@
 //! `trimtab bench` end to end: what it writes, what stops it, and how it goes on.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Folder, text};
+use crate::common::{Folder, text};
 use serde_json::Value;
 
 /// Every file of a directory of runs: what was evaluated, without the times.

@@ -1,13 +1,11 @@
 //! `trimtab` end to end: exit codes, messages, files, as a user meets them.
 
-mod common;
-
 use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
-use common::{Folder, text};
+use crate::common::{Folder, text};
 use serde_json::Value;
 use trimtab_firmware::antenna::{AntennaTuner, Network, OBSERVATIONS, space};
 

@@ -2,14 +2,12 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, text};
+use crate::common::{Folder, text};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -308,7 +306,7 @@ fn a_log_of_an_older_version_goes_on() {
     ] {
         fs::write(folder.0.join("run.jsonl"), &text).unwrap();
         let output = folder.run(&words);
-        let err = common::text(&output.stderr);
+        let err = crate::common::text(&output.stderr);
         assert!(output.status.code() == Some(1) && err.contains(says), "{says}: {err}");
         assert_eq!(fs::read_to_string(folder.0.join("run.jsonl")).unwrap(), text);
     }
@@ -573,7 +571,7 @@ fn completions_and_manual_know_the_options() {
 
 /// The blocks of a language in the documentation.
 fn blocks(language: &str) -> Vec<String> {
-    let docs = include_str!("../docs/tune.md");
+    let docs = include_str!("../../docs/tune.md");
     let fence = format!("```{language}\n");
     docs.split(&fence).skip(1).map(|part| part.split("```").next().unwrap().to_string()).collect()
 }

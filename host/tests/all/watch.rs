@@ -1,12 +1,10 @@
 //! A chip's stream, watched, kept, repeated: `trimtab watch` and `trimtab replay` end to end.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::process::{Output, Stdio};
 
-use common::{Folder, text};
+use crate::common::{Folder, text};
 use serde_json::Value;
 use trimtab::{Combination, Config, Event, Goal, Knob, Record, Scale, Space, WhenFull};
 use trimtab_firmware::telemetry::{About, Cause, Frame, Proposed, Reporter, wire};

@@ -1,13 +1,11 @@
 //! `trimtab serve` end to end: the protocol, what is refused, and that it is the core's own sequence.
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use common::{Folder, text};
+use crate::common::{Folder, text};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};

@@ -1,12 +1,10 @@
 //! Whichever door they come through, the same space, seed and costs give the same sequence: `tune`, `serve` and the library.
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::{Value, json};
 use trimtab::{Config, Knob, Scale, Space};
 
