@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::json;
 
-use crate::bench::method::{METHODS, VARIANTS};
+use crate::bench::method::METHODS;
 use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
 use crate::error::Error;
 use crate::terminal;
@@ -37,8 +37,7 @@ fn text() -> String {
     for method in METHODS {
         let _ = writeln!(text, "  {:<22} {}\n  {:<22}   {}", method.name, method.about, "", method.source);
     }
-    let _ = writeln!(text, "\n  main                   all but {}", VARIANTS.join(", "));
-    text + "  all                    all of them\n"
+    text + "\n  all                    all of them\n"
 }
 
 fn json() -> String {

@@ -19,7 +19,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
-use super::graph::{Diffusion, Ensemble, History, Member, Product, Search, Tables};
+use super::graph::{Ascent, Diffusion, Ensemble, History, Member, Product, Tables};
 use super::{Entry, Method, Task};
 use crate::bench::method::linalg::Triangle;
 use crate::bench::method::surrogate::{Kernel, Prior, Range, Standard, fit};
@@ -73,7 +73,7 @@ impl Method for Heat {
         let product = Product::new(&tables(graphs, libm::exp(fitted.theta[0])), 1.0, &columns);
         *theta = Some(fitted.theta);
         let member = Member { gp: fitted.gp, product, shift: 0.0 };
-        let mut search = Search::new(history, Ensemble::new(vec![member], standard.best));
+        let mut search = Ascent::new(history, Ensemble::new(vec![member], standard.best));
         let incumbent = history.best_of(&all).map(|place| history.levels[place].clone()).unwrap_or_default();
         let mut starts = history.domain.neighbours(&incumbent);
         starts.extend((0..RANDOM).map(|_| history.any(random)));

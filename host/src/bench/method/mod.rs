@@ -68,9 +68,7 @@ pub(crate) const METHODS: &[Entry] = &[
     cbo::RECON,
     smac::SMAC,
     bocs::SA,
-    bocs::SA_NO_REPEAT,
     bocs::SDP,
-    bocs::SDP_NO_REPEAT,
     combo::COMBO,
     casmopolitan::CASMOPOLITAN,
     heat::HEAT,
@@ -82,9 +80,6 @@ pub(crate) const METHODS: &[Entry] = &[
     descent::DESCENT,
     random::RANDOM,
 ];
-
-/// What `--method main` leaves out: variants that take as long again and say little more.
-pub(crate) const VARIANTS: &[&str] = &["bocs-sa-no-repeat", "bocs-sdp-no-repeat"];
 
 /// Mean seconds a suggestion of other people's implementations on problems of 10 to 25 bits, up to 100 evaluations, on one core of another
 /// desktop: the paper authors' code with bayeso, the BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
@@ -108,7 +103,7 @@ impl FromStr for Choice {
     fn from_str(name: &str) -> Result<Self, String> {
         METHODS.iter().find(|entry| entry.name == name).map(Self).ok_or_else(|| {
             let names: Vec<_> = METHODS.iter().map(|entry| entry.name).collect();
-            format!("there is no method `{name}`; there are {}, and `main` and `all`", names.join(", "))
+            format!("there is no method `{name}`; there are {}, and `all`", names.join(", "))
         })
     }
 }

@@ -119,7 +119,7 @@ impl Contamination {
 
     /// Looks at all choices from a stage on that may be better than the best. `rows` has the contamination before each
     /// stage, `rest` the least cost of all after each stage if it began without any.
-    fn search(&self, stage: usize, spent: f64, rows: &mut [Vec<f64>], rest: &[f64], search: &mut Search) {
+    fn search(&self, stage: usize, spent: f64, rows: &mut [Vec<f64>], rest: &[f64], search: &mut StageSearch) {
         if stage == self.stages.len() {
             if spent < search.best {
                 search.best = spent;
@@ -138,7 +138,7 @@ impl Contamination {
     }
 }
 
-struct Search {
+struct StageSearch {
     levels: Vec<Level>,
     best: f64,
     found: Vec<Level>,
@@ -165,7 +165,7 @@ impl Problem for Contamination {
             return None;
         }
         let mut rest = vec![0.0; m];
-        let mut search = Search { levels: vec![0; m], best: f64::INFINITY, found: vec![0; m] };
+        let mut search = StageSearch { levels: vec![0; m], best: f64::INFINITY, found: vec![0; m] };
         for first in (0..m).rev() {
             let start = if first == 0 { self.start.clone() } else { vec![0.0; self.start.len()] };
             let mut rows = vec![start; m - first + 1];

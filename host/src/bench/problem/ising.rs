@@ -149,7 +149,7 @@ impl Ising {
     }
 
     /// Goes on with a row of which all above is chosen.
-    fn search_row(&self, tables: &Tables, row: usize, sums: &Row, share: f64, search: &mut Search) {
+    fn search_row(&self, tables: &Tables, row: usize, sums: &Row, share: f64, search: &mut EdgeSearch) {
         if row + 1 == SIDE {
             // f < best is Z·exp(share) < exp(best + ln Z_p): no logarithm a leaf.
             let limit = libm::exp(search.best + self.log_z - share);
@@ -175,7 +175,7 @@ impl Ising {
     }
 
     /// Goes on with a vertical edge.
-    fn search_down(&self, tables: &Tables, row: usize, column: usize, sums: &Row, share: f64, search: &mut Search) {
+    fn search_down(&self, tables: &Tables, row: usize, column: usize, sums: &Row, share: f64, search: &mut EdgeSearch) {
         if column == SIDE {
             return self.search_row(tables, row + 1, sums, share, search);
         }
@@ -196,13 +196,13 @@ struct Tables {
     leaves: [Row; CHOICES],
 }
 
-struct Search {
+struct EdgeSearch {
     levels: [Level; EDGES],
     best: f64,
     found: [Level; EDGES],
 }
 
-impl Search {
+impl EdgeSearch {
     fn keep_row(&mut self, edges: &[usize; SIDE - 1], choice: usize) {
         edges.iter().enumerate().for_each(|(c, edge)| self.levels[*edge] = (choice >> c & 1) as Level);
     }
@@ -252,7 +252,7 @@ impl Problem for Ising {
         let across: Vec<[(Row, f64); CHOICES]> = (0..SIDE).map(table).collect();
         let leaves = across[SIDE - 1].map(|(weights, share)| weights.map(|weight| weight * libm::exp(share)));
         let tables = Tables { across, down: std::array::from_fn(|edge| self.weights(edge)), leaves };
-        let mut search = Search { levels: [0; EDGES], best: f64::INFINITY, found: [0; EDGES] };
+        let mut search = EdgeSearch { levels: [0; EDGES], best: f64::INFINITY, found: [0; EDGES] };
         // Somewhere to start: then the limits are finite.
         search.best = self.cost(&search.found).min(self.cost(&[1; EDGES])) + 1.0;
         self.search_row(&tables, 0, &[1.0; STATES], 0.0, &mut search);

@@ -79,14 +79,14 @@ struct Masks {
     no: u32,
 }
 
-struct Search {
+struct VariableSearch {
     /// The clauses whose last variable is this one.
     complete: Vec<Vec<Masks>>,
     best: f64,
     found: u32,
 }
 
-impl Search {
+impl VariableSearch {
     fn variable(&mut self, variable: usize, chosen: u32, broken: f64) {
         if variable == self.complete.len() {
             (self.best, self.found) = (broken, chosen);
@@ -119,7 +119,7 @@ impl Problem for MaxSat {
         if m > gray::MOST {
             return None;
         }
-        let mut search = Search { complete: Vec::new(), best: f64::INFINITY, found: 0 };
+        let mut search = VariableSearch { complete: Vec::new(), best: f64::INFINITY, found: 0 };
         search.complete.resize_with(m, Vec::new);
         for Clause { weight, literals } in &self.clauses {
             let mask = |value| {

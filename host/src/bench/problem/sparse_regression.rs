@@ -166,7 +166,7 @@ struct Products {
 }
 
 /// Looks at every choice of columns.
-struct Search {
+struct ColumnSearch {
     p: usize,
     /// One for every number of columns taken.
     products: Vec<Products>,
@@ -177,7 +177,7 @@ struct Search {
     found: Vec<Level>,
 }
 
-impl Search {
+impl ColumnSearch {
     /// The column is still to decide, and `taken` are in.
     fn column(&mut self, column: usize, taken: usize) {
         let (p, width) = (self.p, self.p + 1);
@@ -247,7 +247,7 @@ impl Problem for SparseRegression {
         let start = Products { train: products(0..first), validation: products(first..second) };
         let empty = || Products { train: vec![0.0; (p + 1) * (p + 1)], validation: vec![0.0; (p + 1) * (p + 1)] };
         let norm = start.validation[(p + 1) * (p + 1) - 1];
-        let mut search = Search {
+        let mut search = ColumnSearch {
             p,
             products: std::iter::once(start).chain((0..p).map(|_| empty())).collect(),
             price: self.price * norm,

@@ -15,7 +15,7 @@ use trimtab::Level;
 
 use super::style::{self, OWN, Style};
 use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
-use crate::bench::runs::record::{self, Record};
+use crate::bench::runs::evaluation::{self, Evaluation};
 use crate::bench::stats::{Estimate, evaluations_to};
 use crate::error::Error;
 
@@ -37,7 +37,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn of(records: &[Record]) -> Self {
+    pub(super) fn of(records: &[Evaluation]) -> Self {
         let mut highest = vec![0; records.first().map_or(0, |first| first.combination.len())];
         for record in records {
             highest.iter_mut().zip(&record.combination).for_each(|(most, level)| *most = (*most).max(*level));
@@ -198,8 +198,8 @@ impl Runs {
         files.sort();
         // A directory may be named twice, or lie in another.
         files.dedup();
-        let read: Vec<_> = files.par_iter().map(|path| record::read(path)).collect::<Result<_, _>>()?;
-        let mut found: BTreeMap<_, (&PathBuf, &Vec<Record>)> = BTreeMap::new();
+        let read: Vec<_> = files.par_iter().map(|path| evaluation::read(path)).collect::<Result<_, _>>()?;
+        let mut found: BTreeMap<_, (&PathBuf, &Vec<Evaluation>)> = BTreeMap::new();
         for (path, records) in files.iter().zip(&read) {
             let Some(first) = records.first() else { continue };
             let key = (&first.problem, first.mask, &first.method, first.seed);
@@ -213,8 +213,9 @@ impl Runs {
         Ok(Self::arrange(found.into_values().map(|(_, records)| records.as_slice())))
     }
 
-    fn arrange<'a>(all: impl Iterator<Item = &'a [Record]>) -> Self {
-        let all: Vec<(&Record, Run)> = all.filter_map(|records| Some((records.first()?, Run::of(records)))).collect();
+    fn arrange<'a>(all: impl Iterator<Item = &'a [Evaluation]>) -> Self {
+        let all: Vec<(&Evaluation, Run)> =
+            all.filter_map(|records| Some((records.first()?, Run::of(records)))).collect();
         let methods = style::ordered(all.iter().map(|(first, _)| first.method.clone()));
         let mut names: Vec<&String> = all.iter().map(|(first, _)| &first.problem).collect();
         names.sort_by_key(|name| place(name));
@@ -242,7 +243,7 @@ fn place(name: &str) -> (usize, usize, String) {
     (family, listed, name.to_string())
 }
 
-fn check_same(path: &Path, there: &[Record], other: &Path, records: &[Record]) -> Result<(), Error> {
+fn check_same(path: &Path, there: &[Evaluation], other: &Path, records: &[Evaluation]) -> Result<(), Error> {
     let differ = there.len() != records.len() || there.iter().zip(records).any(|(a, b)| !a.agrees(b));
     if !differ {
         return Ok(());

@@ -219,7 +219,7 @@ mod tests {
                 i + 1
             )
         });
-        let records: Vec<crate::bench::runs::record::Record> =
+        let records: Vec<crate::bench::runs::evaluation::Evaluation> =
             lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
         let run = Run::of(&records);
         assert_eq!(mean_regrets(&run), [3.0, 2.0, 4.0 / 3.0, 1.5]);

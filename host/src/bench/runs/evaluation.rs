@@ -18,7 +18,7 @@ use crate::error::Error;
 
 /// What was evaluated, and what it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct Evaluation {
     pub(crate) problem: String,
     pub(crate) method: String,
     pub(crate) seed: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Record {
     pub(crate) test: Option<f64>,
 }
 
-impl Record {
+impl Evaluation {
     /// Whether two records are of one run: same problem, mask, method and seed.
     pub(crate) fn is_of_run(&self, other: &Self) -> bool {
         let run = |record: &Self| (record.seed, record.mask);
@@ -71,14 +71,14 @@ impl Record {
 }
 
 /// The records of a file; a broken line is an error that names it.
-pub(crate) fn read(path: &Path) -> Result<Vec<Record>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Evaluation>, Error> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| Error::Failed(format!("cannot read {file}: {error}")))?;
     let next = "delete the file and run the bench again, which makes only what is missing";
     let broken = |number: usize, fault: String| Error::Failed(format!("{file}, line {number}: {fault}; {next}"));
     let mut records = Vec::new();
     for (i, line) in text.lines().enumerate() {
-        let record: Record = serde_json::from_str(line).map_err(|error| broken(i + 1, plain(&error)))?;
+        let record: Evaluation = serde_json::from_str(line).map_err(|error| broken(i + 1, plain(&error)))?;
         if let Some(fault) = record.fault(&records) {
             return Err(broken(i + 1, fault));
         }
@@ -124,10 +124,10 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let first: Record = serde_json::from_str(LINE).unwrap();
+        let first: Evaluation = serde_json::from_str(LINE).unwrap();
         assert_eq!(serde_json::to_string(&first).unwrap(), LINE);
-        let second = Record { index: 2, initial: false, value: 1.0 / 3.0, best: 1.0 / 3.0, ..first.clone() };
-        let third = Record { index: 3, value: 0.7, test: Some(2.0), ..second.clone() };
+        let second = Evaluation { index: 2, initial: false, value: 1.0 / 3.0, best: 1.0 / 3.0, ..first.clone() };
+        let third = Evaluation { index: 3, value: 0.7, test: Some(2.0), ..second.clone() };
         let records = [first, second, third];
         let text: String = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
         // A field of a later version.
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn times_are_no_disagreement() {
-        let record: Record = serde_json::from_str(LINE).unwrap();
-        assert!(record.agrees(&Record { optimizer_seconds: 9.0, ..record.clone() }));
-        assert!(!record.agrees(&Record { value: 1.6, ..record.clone() }));
+        let record: Evaluation = serde_json::from_str(LINE).unwrap();
+        assert!(record.agrees(&Evaluation { optimizer_seconds: 9.0, ..record.clone() }));
+        assert!(!record.agrees(&Evaluation { value: 1.6, ..record.clone() }));
     }
 }

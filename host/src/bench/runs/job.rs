@@ -15,7 +15,7 @@ use trimtab::Level;
 use super::args::{Masks, RaceArgs};
 use super::store::{Settings, checksum};
 use crate::bench::domain::Domain;
-use crate::bench::method::{Choice, Entry, METHODS, VARIANTS};
+use crate::bench::method::{Choice, Entry, METHODS};
 use crate::bench::problem::{BEYOND, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
 use crate::error::Error;
 
@@ -156,8 +156,8 @@ fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
     }
     let is_named = |entry: &&Entry| {
         names.iter().any(|name| match name.as_str() {
-            "all" => true,
-            "main" => !VARIANTS.contains(&entry.name),
+            // `main` is an older name of `all`.
+            "all" | "main" => true,
             name => name == entry.name,
         })
     };

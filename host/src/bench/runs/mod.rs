@@ -11,10 +11,10 @@
 
 mod args;
 mod clock;
+pub(crate) mod evaluation;
 mod job;
 mod progress;
 mod race;
-pub(crate) mod record;
 mod store;
 mod summary;
 

@@ -9,17 +9,17 @@ use super::clock::Clock;
 use super::job::{Job, Plan};
 use crate::bench::method::Task;
 use crate::bench::problem::Mask;
-use crate::bench::runs::record::Record;
+use crate::bench::runs::evaluation::Evaluation;
 use crate::error::Error;
 
 /// The records of a run; none if it was stopped.
-pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Vec<Record>>, Error> {
+pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Vec<Evaluation>>, Error> {
     let built = plan.built(job)?;
     let (problem, budget) = (&*built.problem, plan.settings.budget);
     let none = Mask::none(problem.knobs());
     let mask = if job.mask { &built.mask } else { &none };
     let mut method = (job.method.start)(&Task { knobs: problem.knobs(), seed: job.seed, budget })?;
-    let mut records: Vec<Record> = Vec::with_capacity(budget);
+    let mut records: Vec<Evaluation> = Vec::with_capacity(budget);
     while records.len() < budget {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
@@ -43,7 +43,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
         method.tell(&asked, value)?;
         let optimizer_seconds = asking + clock.seconds();
         let best = records.last().map_or(value, |last| last.best.min(value));
-        records.push(Record {
+        records.push(Evaluation {
             problem: job.problem.to_string(),
             method: job.method.name.to_string(),
             seed: job.seed,

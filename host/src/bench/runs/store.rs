@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
-use crate::bench::runs::record::{self, Record};
+use crate::bench::runs::evaluation::{self, Evaluation};
 use crate::error::Error;
 
 /// What all runs of a directory have in common.
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Keeps a run.
-    pub(crate) fn write(&self, job: &Job, records: &[Record]) -> Result<(), Error> {
+    pub(crate) fn write(&self, job: &Job, records: &[Evaluation]) -> Result<(), Error> {
         let mut text = String::new();
         for record in records {
             text += &serde_json::to_string(record).map_err(|error| Error::Failed(error.to_string()))?;
@@ -96,8 +96,8 @@ impl Store {
     }
 
     /// Reads a run back.
-    pub(crate) fn read(&self, job: &Job) -> Result<Vec<Record>, Error> {
-        record::read(&self.path(job))
+    pub(crate) fn read(&self, job: &Job) -> Result<Vec<Evaluation>, Error> {
+        evaluation::read(&self.path(job))
     }
 
     fn path(&self, job: &Job) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::job::{Job, Plan};
 use super::store::Store;
-use crate::bench::runs::record::Record;
+use crate::bench::runs::evaluation::Evaluation;
 use crate::bench::stats::{Estimate, evaluations_to};
 use crate::error::Error;
 
@@ -36,7 +36,7 @@ fn line(store: &Store, first: &Job, group: Vec<&Job>) -> Result<String, Error> {
         let error = estimate.error.map_or_else(String::new, |error| format!("{error:.5}"));
         format!("{:>12.5} {error:>9}", estimate.mean)
     });
-    let optimum = |run: &[Record]| run.first().and_then(|record| record.optimum);
+    let optimum = |run: &[Evaluation]| run.first().and_then(|record| record.optimum);
     let found = runs.iter().zip(&bests).filter_map(|(run, bests)| evaluations_to(optimum(run)?, bests));
     let mut at: Vec<usize> = found.collect();
     at.sort_unstable();

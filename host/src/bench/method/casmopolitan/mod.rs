@@ -29,7 +29,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
-use super::graph::{Ensemble, History, Member, Product, Search};
+use super::graph::{Ascent, Ensemble, History, Member, Product};
 use super::{Entry, Method, Task};
 use crate::bench::method::surrogate::{Prior, Range, Rule, Standard, fit};
 use crate::error::Error;
@@ -129,7 +129,7 @@ impl Method for Casmopolitan {
         let product = Product::new(&kernel.tables(&fitted.theta), 1.0, &columns);
         *theta = Some(fitted.theta);
         let member = Member { gp: fitted.gp, product, shift: 0.0 };
-        let mut search = Search::new(history, Ensemble::new(vec![member], standard.best));
+        let mut search = Ascent::new(history, Ensemble::new(vec![member], standard.best));
         let centre = &history.levels[best];
         let inside = |levels: &[Level]| distance(levels, centre) <= region.radius();
         for _ in 0..ASCENTS {

@@ -27,7 +27,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
-use super::graph::{Diffusion, Ensemble, History, Search};
+use super::graph::{Ascent, Diffusion, Ensemble, History};
 use super::{Entry, Method, Task};
 use crate::bench::method::surrogate::Standard;
 use crate::error::Error;
@@ -90,7 +90,7 @@ impl Method for Combo {
             posterior.sweep(hyper, random);
             members.push(posterior.member(hyper)?);
         }
-        let mut search = Search::new(history, Ensemble::new(members, standard.best));
+        let mut search = Ascent::new(history, Ensemble::new(members, standard.best));
         let incumbent = history.best_of(&all).map(|place| &history.levels[place][..]).unwrap_or_default();
         let mut starts = history.domain.neighbours(incumbent);
         starts.shuffle(random);

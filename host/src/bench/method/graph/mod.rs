@@ -20,4 +20,4 @@ pub(super) use diffusion::Diffusion;
 pub(super) use ensemble::{Ensemble, Member};
 pub(super) use history::History;
 pub(super) use product::{Product, Tables, multiply};
-pub(super) use search::Search;
+pub(super) use search::Ascent;

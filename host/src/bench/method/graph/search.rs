@@ -25,7 +25,7 @@ fn steps(knob: &Knob, level: Level) -> impl Iterator<Item = Level> + use<> {
 const SCORED: usize = 10;
 
 /// A search for one ask.
-pub(in crate::bench::method) struct Search<'a> {
+pub(in crate::bench::method) struct Ascent<'a> {
     history: &'a History,
     ensemble: Ensemble,
     stood: HashSet<Vec<Level>>,
@@ -33,7 +33,7 @@ pub(in crate::bench::method) struct Search<'a> {
     best: Option<(f64, Vec<Level>)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Ascent<'a> {
     pub(in crate::bench::method) fn new(history: &'a History, ensemble: Ensemble) -> Self {
         Self { history, ensemble, stood: HashSet::new(), scores: HashMap::new(), best: None }
     }

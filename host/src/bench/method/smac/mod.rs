@@ -28,7 +28,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use self::forest::{Forest, Settings};
-use self::search::{Effort, Search};
+use self::search::{Climber, Effort};
 use super::random::Random;
 use super::{Entry, Method};
 use crate::bench::domain::Domain;
@@ -75,7 +75,7 @@ impl Smac {
         let starts: Vec<_> = ranked.into_iter().map(|(_, levels)| levels).collect();
         let worth = |levels: &[Level]| improvement::expected(forest.predict(levels), eta);
         let is_told = |levels: &[Level]| self.draws.is_told(levels);
-        Search::new(&self.domain, worth, is_told).run(EFFORT, &starts, &mut self.random)
+        Climber::new(&self.domain, worth, is_told).run(EFFORT, &starts, &mut self.random)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Effort {
 }
 
 /// Climbs, and remembers the best unmeasured combination it sees.
-pub(super) struct Search<'a, W, T> {
+pub(super) struct Climber<'a, W, T> {
     domain: &'a Domain,
     /// What is to be as large as possible.
     worth: W,
@@ -35,7 +35,7 @@ pub(super) struct Search<'a, W, T> {
     best: Option<(f64, Vec<Level>)>,
 }
 
-impl<'a, W: Fn(&[Level]) -> f64, T: Fn(&[Level]) -> bool> Search<'a, W, T> {
+impl<'a, W: Fn(&[Level]) -> f64, T: Fn(&[Level]) -> bool> Climber<'a, W, T> {
     pub(super) fn new(domain: &'a Domain, worth: W, is_told: T) -> Self {
         Self { domain, worth, is_told, best: None }
     }
@@ -134,10 +134,10 @@ mod tests {
         let domain = Domain::new(&BITS);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let effort = Effort { draws: 5, searches: 2 };
-        assert_eq!(Search::new(&domain, ones, |_| false).run(effort, &[], &mut random), Some(vec![1; 10]));
-        let second = Search::new(&domain, ones, |c| ones(c) == 10.0).run(effort, &[], &mut random);
+        assert_eq!(Climber::new(&domain, ones, |_| false).run(effort, &[], &mut random), Some(vec![1; 10]));
+        let second = Climber::new(&domain, ones, |c| ones(c) == 10.0).run(effort, &[], &mut random);
         assert_eq!(ones(&second.unwrap()), 9.0);
-        assert_eq!(Search::new(&domain, ones, |_| true).run(effort, &[], &mut random), None);
+        assert_eq!(Climber::new(&domain, ones, |_| true).run(effort, &[], &mut random), None);
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         let effort = Effort { draws: 1024, searches: 0 };
         let needle = domain.at(777).unwrap();
         let propose = |worth: &dyn Fn(&[Level]) -> f64, seed| {
-            Search::new(&domain, worth, |_| false).run(effort, &[], &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+            Climber::new(&domain, worth, |_| false).run(effort, &[], &mut Xoshiro256PlusPlus::seed_from_u64(seed))
         };
         assert_eq!(propose(&|c| f64::from(c == needle), 1), Some(needle.clone()));
         assert_ne!(propose(&|_| 0.0, 1), propose(&|_| 0.0, 2));
@@ -161,7 +161,7 @@ mod tests {
         let start = [vec![1, 1], vec![0; 58]].concat();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let effort = Effort { draws: 100, searches: 1 };
-        assert_eq!(Search::new(&domain, hill, |_| false).run(effort, &[&start], &mut random), Some(vec![0; 60]));
+        assert_eq!(Climber::new(&domain, hill, |_| false).run(effort, &[&start], &mut random), Some(vec![0; 60]));
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         let pairs = |c: &[Level]| f64::from(c[0] & c[1]) + f64::from(c[2] & c[3]);
         let reached = (0..20).filter(|seed| {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
-            Search::new(&domain, pairs, |_| false).climb(vec![0; 4], &mut random) == [1; 4]
+            Climber::new(&domain, pairs, |_| false).climb(vec![0; 4], &mut random) == [1; 4]
         });
         assert!(reached.count() >= 15);
     }
