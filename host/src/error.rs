@@ -1,17 +1,16 @@
-//! What can go wrong on the host, and which exit code says so.
+//! Why a command ended early, and its exit code.
 //!
 //! | error | exit code |
 //! |---|---|
-//! | [`Error::Usage`] | 2: the command line must be written differently |
-//! | [`Error::Failed`] | 1: the command line was right, the work was not done |
+//! | [`Error::Usage`] | 2: change the command line |
+//! | [`Error::Failed`] | 1: the command line is right, but the work was not done |
 //! | [`Error::Closed`] | 0: the reader of the output went away, as `head` does |
 //!
-//! **Choices.** Clap reports most usage errors itself, with the same code. Every message says the next step.
+//! Clap reports most usage errors itself, with the same code. Every message says what to do next.
 
 use std::fmt;
-use std::process::ExitCode;
 
-use crate::terminal;
+use trimtab_sizes::StartError;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -24,7 +23,16 @@ pub(crate) enum Error {
     Closed,
 }
 
-/// What is wrong and what to do.
+impl Error {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Closed => 0,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -34,15 +42,23 @@ impl fmt::Display for Error {
     }
 }
 
-impl Error {
-    /// Prints the message and gives the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
-        let (message, code) = match self {
-            Self::Usage(message) => (message, 2),
-            Self::Failed(message) => (message, 1),
-            Self::Closed => return ExitCode::SUCCESS,
-        };
-        terminal::note(&format!("error: {message}"));
-        ExitCode::from(code)
+impl From<StartError> for Error {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::TooLarge(message) => Self::Usage(message),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<trimtab::AskError> for Error {
+    fn from(error: trimtab::AskError) -> Self {
+        trimtab::Error::from(error).into()
+    }
+}
+
+impl From<trimtab::Error> for Error {
+    fn from(error: trimtab::Error) -> Self {
+        Self::Failed(format!("the tuner says: {error}"))
     }
 }

@@ -1,46 +1,47 @@
-//! What is generated from the command line's own description: completions and manual pages.
+//! Completions and manual pages, generated from the description of the command line.
 
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::error::Error;
 use crate::terminal;
 
-/// Options of the completions.
+/// Print a script that completes trimtab's commands and options
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  trimtab completions bash > ~/.local/share/bash-completion/completions/trimtab")]
 pub(crate) struct CompletionsArgs {
-    /// The shell that completes
-    pub(crate) shell: Shell,
+    /// The shell to complete in
+    shell: Shell,
 }
 
-/// Options of the manual.
+/// Print the manual page
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  trimtab man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Write a page for trimtab and one for every command into this directory [default: print the first]
+    /// Write a page for trimtab and one per command into this directory [default: print the first]
     #[arg(short, long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
+    out: Option<PathBuf>,
 }
 
-/// Prints a script that a shell reads.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
+/// Prints the completion script of a command line.
+pub(crate) fn completions(args: &CompletionsArgs, command: &mut Command) -> Result<(), Error> {
     let mut script = Cursor::new(Vec::new());
-    clap_complete::generate(args.shell, &mut Cli::command(), "trimtab", &mut script);
+    clap_complete::generate(args.shell, command, "trimtab", &mut script);
     terminal::print(&String::from_utf8_lossy(&script.into_inner()))
 }
 
-/// Prints the manual page, or writes all of them.
-pub(crate) fn man(args: &ManArgs) -> Result<(), Error> {
+/// Prints the manual page of a command line, or writes one page per command.
+pub(crate) fn man(args: &ManArgs, command: Command) -> Result<(), Error> {
     let fault =
         |error: std::io::Error| Error::Failed(format!("cannot write the manual: {error}; choose another --out"));
     let Some(folder) = &args.out else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(fault)?;
+        clap_mangen::Man::new(command).render(&mut page).map_err(fault)?;
         return terminal::print(&String::from_utf8_lossy(&page));
     };
-    std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder)).map_err(fault)?;
+    std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder)).map_err(fault)?;
     terminal::print(&format!("{}\n", folder.join("trimtab.1").display()))
 }

@@ -1,40 +1,47 @@
-//! `trimtab`: parse, dispatch, print the error; nothing else.
+//! `trimtab`: parse, dispatch, print the error.
+//!
+//! A module uses only the modules listed before it. Blank lines keep rustfmt from sorting the list.
 
-mod antenna;
-mod bench;
-mod cli;
-mod domain;
-mod engine;
 mod error;
-mod generate;
-mod linalg;
-mod list;
-mod method;
-mod plot;
-mod problem;
-mod quantity;
-mod record;
-mod replay;
-mod report;
-mod search;
-mod serve;
-mod session;
-mod space;
-mod stats;
-mod stream;
-mod surrogate;
-mod svg;
+
 mod terminal;
+
+/// Pictures and numbers for people.
+mod draw;
+
+/// Named knobs, expressions, files.
+mod space;
+
+/// Named knobs on a tuner of any size.
+mod session;
+
 mod tune;
-mod watch;
+
+mod serve;
+
+/// A chip's run on the PC.
+mod device;
+
+/// Races of methods on problems.
+mod bench;
+
+/// The demo.
+mod antenna;
+
+mod generate;
+
+mod cli;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use error::Error;
+
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(),
+    let Err(error) = cli::Cli::parse().run() else { return ExitCode::SUCCESS };
+    if !matches!(error, Error::Closed) {
+        terminal::note(&format!("error: {error}"));
     }
+    ExitCode::from(error.exit_code())
 }

@@ -1,7 +1,8 @@
 //! Where output goes: results to standard output, everything else to standard error.
 //!
-//! **Choices.** A closed pipe is no error of ours, so nothing here panics as `println!` does. Whether standard error
-//! can show a picture that moves is asked once; `NO_COLOR` (any text but none) takes the colour and leaves the movement.
+//! **Choices**
+//! - A closed pipe is not our error, so nothing here panics as `println!` does.
+//! - `NO_COLOR`, if not empty, removes the colour but keeps moving pictures.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -16,7 +17,7 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes a line to standard error; if nobody reads it, so be it.
+/// Writes a line to standard error, whether or not anybody reads it.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -14,12 +14,12 @@ use serde::Serialize;
 use trimtab::Scale;
 use trimtab_firmware::antenna::{self, Network};
 
+use super::args::BenchArgs;
 use super::live;
 use super::run::Bridge;
-use crate::cli::BenchArgs;
+use crate::bench::method::{Choice, Task};
+use crate::bench::problem::antenna::{MATCHABLE, loads};
 use crate::error::Error;
-use crate::method::{Choice, Task};
-use crate::problem::antenna::{MATCHABLE, loads};
 use crate::terminal;
 
 /// A line of the table: its name, the method, and the scale of the part values.

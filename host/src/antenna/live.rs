@@ -14,7 +14,7 @@ use trimtab::{Combination, Level};
 use trimtab_firmware::antenna::{Parts, RELAYS};
 
 use super::run::{Settings, Step};
-use crate::quantity::{Frequency, Load, swr_text};
+use crate::draw::quantity::{Frequency, Load, swr_text};
 use crate::terminal;
 
 /// How a run is shown.

@@ -1,5 +1,6 @@
 //! The antenna job: tune, show, report, draw.
 
+mod args;
 pub(crate) mod bench;
 mod json;
 mod live;
@@ -14,7 +15,8 @@ use std::time::Duration;
 
 use trimtab_firmware::antenna::Network;
 
-use crate::cli::AntennaArgs;
+pub(crate) use args::{AntennaArgs, BenchArgs};
+
 use crate::error::Error;
 use crate::terminal;
 

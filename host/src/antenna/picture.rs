@@ -11,11 +11,11 @@ use trimtab::Level;
 use trimtab_firmware::antenna::{CAPACITANCE_PF, INDUCTANCE_NH, LEVELS, Parts, Topology, space};
 
 use super::run::{Run, Step};
-use crate::plot::{Axis, Frame};
-use crate::quantity::{Frequency, Load, swr_text};
-use crate::svg::{Svg, number};
+use crate::draw::plot::{Axis, Frame};
+use crate::draw::quantity::{Frequency, Load, swr_text};
+use crate::draw::svg::{Svg, number};
 
-const STYLE: &str = include_str!("picture.css");
+const STYLE: &str = include_str!("../draw/picture.css");
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 884.0;
 /// Upper ends of the SWR bands; what is above the last is a band too.

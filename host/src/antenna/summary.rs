@@ -7,7 +7,7 @@ use trimtab_firmware::antenna::{self, swr_of_cost};
 
 use super::live::relays;
 use super::run::Run;
-use crate::quantity::swr_text;
+use crate::draw::quantity::swr_text;
 
 /// The whole result.
 pub(crate) fn text(run: &Run, picture: Option<&Path>) -> String {

@@ -10,15 +10,16 @@
 //! | [`lines`] | one line at a time, in bounded memory |
 //! | [`message`] | a line as fields, strictly |
 //! | [`server`] | what each op does |
-//! | [`live`] | the session and all that happened in it, so that it can be exported |
+//! | [`journal`] | the records, so that the session can be exported |
 //!
 //! **Choices.** One answer a line, in the order of the lines, each flushed. What is wrong is answered with an error and changes nothing. A process is one
 //! session: the end of the input ends it, and another space is another process.
 //!
 //! **Cost.** What the tuner takes; reading and writing are microseconds.
 
+mod args;
+mod journal;
 mod lines;
-mod live;
 mod message;
 mod server;
 
@@ -26,15 +27,14 @@ use std::io;
 
 use trimtab::Goal;
 
-use crate::cli::ServeArgs;
 use crate::error::Error;
-use crate::session::Task;
+use crate::session::Study;
 use crate::space::NamedSpace;
 use crate::terminal;
 
+pub(crate) use args::ServeArgs;
 use lines::{Line, Lines};
 use server::Server;
-pub(crate) use server::{BUDGET, SEED};
 
 /// The longest line in bytes: room for the export of the largest session.
 pub(crate) const MOST_BYTES: usize = 4 << 20;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         Some(path) => {
             let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
             let space = NamedSpace::read(path)?;
-            Server::with(Task { space, goal, seed: args.seed, budget: args.budget })?
+            Server::with(Study { space, goal, seed: args.seed, budget: args.budget })?
         }
         None => Server::new(),
     };

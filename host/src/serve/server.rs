@@ -2,39 +2,32 @@
 //!
 //! | op | fields | answer |
 //! |---|---|---|
-//! | `init` | `knobs`, or with `forbid`, `goal`, `seed`, `budget`, `records` | `ok`, `combinations` |
+//! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `records` | `ok`, `combinations` |
 //! | `ask` | | `id`, `config`, `mean`, `std_dev`, or `exhausted` |
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
-//! | `enqueue`, `cancel` | `config`, or to cancel `id` | `ok` |
+//! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
 //! | `predict` | `config` | `mean`, `std_dev` |
 //! | `best` | | `observed`, `posterior` |
-//! | `export` | | the `init` that goes on from here |
-//! | `quit` | | `ok`, and the end |
+//! | `export` | | the `init` that continues this session |
+//! | `quit` | | `ok`, then the process ends |
 //!
-//! **Choices.** A message is understood whole before anything is done: a field that an op does not have is an error, not a hint. Where a message has a
-//! `config` it may have `levels` instead, counted from 0, as records do. What was told and asked is replayed from records by the same code. Messages of
-//! errors are cut at [`MOST_ERROR`] characters: they may quote what was sent.
+//! **Choices**
+//! - A message is parsed as a whole before anything happens; a field that its op does not have is an error.
+//! - Wherever a message has a `config` it may have `levels` instead, counted from 0.
+//! - A tell, enqueue or cancel is applied like a record of an export.
+//! - Error messages are cut at [`MOST_ERROR`] characters, because they may quote the message.
 
-use serde_json::{Map, Value, json};
-use trimtab::{Goal, Level};
+use serde_json::{Value, json};
+use trimtab_sizes::Prediction;
 
-use super::live::{Live, Next, Outcome, opinion};
-use super::message;
-use crate::engine;
+use super::journal::Journal;
+use super::{MOST_BYTES, message};
 use crate::error::Error;
-use crate::session::Task;
-use crate::space::NamedSpace;
+use crate::session::record::{Fields, Place, Record};
+use crate::session::{Next, Session, Study};
 
 /// Characters of an error.
 const MOST_ERROR: usize = 1000;
-/// Seed of a session that names none.
-pub(crate) const SEED: u64 = 1;
-/// The most knobs.
-const KNOBS: usize = engine::MOST.0;
-/// Measurements of a session that names no budget, and the most.
-pub(crate) const BUDGET: usize = engine::MOST.2;
-
-type Fields = Map<String, Value>;
 
 /// One line of the output.
 #[derive(Debug)]
@@ -45,18 +38,26 @@ pub(super) struct Answer {
 
 /// The session, once there is one.
 pub(super) struct Server {
-    live: Option<Live>,
+    open: Option<Open>,
+    /// Most bytes of an export.
+    most: usize,
+}
+
+/// A session and its records.
+struct Open {
+    session: Session,
+    journal: Journal,
 }
 
 impl Server {
-    /// To be begun by a message.
+    /// A server whose first message names the space.
     pub(super) fn new() -> Self {
-        Self { live: None }
+        Self { open: None, most: MOST_BYTES }
     }
 
-    /// Begun.
-    pub(super) fn with(task: Task) -> Result<Self, Error> {
-        Ok(Self { live: Some(Live::new(task)?) })
+    /// A server whose session has begun.
+    pub(super) fn with(study: Study) -> Result<Self, Error> {
+        Ok(Self { open: Some(Open::new(study, MOST_BYTES)?), most: MOST_BYTES })
     }
 
     /// The answer to one line.
@@ -77,7 +78,7 @@ impl Server {
 
     /// The answer to a line that was not read to its end.
     pub(super) fn too_long(most: usize) -> Answer {
-        let error = format!("the line has more than {most} bytes; it is skipped");
+        let error = format!("the line has more than {most} bytes and was skipped");
         Answer { text: refusal(&error, None), is_last: false }
     }
 
@@ -101,24 +102,26 @@ impl Server {
             "quit" => return Ok(json!({"ok": true}).to_string()),
             _ => {}
         }
-        let Some(live) = &mut self.live else {
+        let Some(open) = &mut self.open else {
             return Err("there is no space yet; send an init with knobs, or start with --space FILE".into());
         };
         let answer = match op {
-            "ask" => ask(live)?,
-            "best" => json!({"observed": live.best(), "posterior": live.best_posterior()}),
-            "export" => return Ok(live.export()),
+            "ask" => open.ask().map_err(|error| error.to_string())?,
+            "best" => json!({"observed": open.best(), "posterior": open.best_posterior()}),
+            "export" => return Ok(open.journal.export()),
             "predict" => {
-                let (mean, std_dev) = live
-                    .session()
-                    .predict(&combination(live, fields)?)
-                    .map_or((Value::Null, Value::Null), |o| opinion(&o));
+                let levels = open.session.levels(&Place::from_fields(fields)?)?;
+                let prediction = open.session.tuner().predict(&levels);
+                let (mean, std_dev) = prediction.map_or((Value::Null, Value::Null), |p| expected(&p));
                 json!({"mean": mean, "std_dev": std_dev})
             }
             _ => {
-                change(live, op, fields)?;
+                open.apply(Record::from_fields(fields)?)?;
                 match op {
-                    "tell" => json!({"ok": true, "observations": live.session().observations(), "best": live.best()}),
+                    "tell" => {
+                        let observations = open.session.tuner().observations();
+                        json!({"ok": true, "observations": observations, "best": open.best()})
+                    }
                     _ => json!({"ok": true}),
                 }
             }
@@ -127,135 +130,85 @@ impl Server {
     }
 
     fn init(&mut self, fields: &Fields) -> Result<String, String> {
-        if self.live.is_some() {
+        if self.open.is_some() {
             return Err("the session has begun; another space needs another process".into());
         }
-        // Counted before they are looked at: each knob is compared with all others.
-        let knobs = match fields.get("knobs") {
-            Some(Value::Array(knobs)) => knobs.len(),
-            Some(Value::Object(knobs)) => knobs.len(),
-            _ => 0,
-        };
-        if knobs > KNOBS {
-            return Err(format!("{knobs} knobs are too many; the tuner takes at most {KNOBS} knobs"));
-        }
-        let task = Task {
-            space: NamedSpace::from_fields(fields)?,
-            goal: match fields.get("goal").map(|goal| goal.as_str().unwrap_or("")) {
-                None | Some("minimize") => Goal::Minimise,
-                Some("maximize") => Goal::Maximise,
-                Some(_) => return Err("`goal` is neither \"minimize\" nor \"maximize\"".into()),
-            },
-            seed: match fields.get("seed") {
-                None => SEED,
-                Some(seed) => seed.as_u64().ok_or("`seed` is no whole number from 0 to 2^64 - 1")?,
-            },
-            budget: match fields.get("budget") {
-                None => BUDGET,
-                Some(budget) => {
-                    let budget = budget.as_u64().filter(|budget| (1..=BUDGET as u64).contains(budget));
-                    budget.ok_or_else(|| format!("`budget` is no whole number from 1 to {BUDGET}"))? as usize
-                }
-            },
-        };
-        let combinations = task.space.cardinality();
-        let mut live = Live::new(task).map_err(|error| error.to_string())?;
+        let study = Study::from_fields(fields)?;
+        let combinations = study.space.cardinality();
+        let mut open = Open::new(study, self.most).map_err(|error| error.to_string())?;
         let mut answer = json!({"ok": true, "combinations": combinations});
         if let Some(records) = fields.get("records") {
-            let records = records.as_array().ok_or("`records` is no list")?;
+            let records = records.as_array().ok_or("`records` must be a list")?;
             for (i, record) in records.iter().enumerate() {
-                replay(&mut live, record).map_err(|error| format!("record {}: {error}", i + 1))?;
+                open.replay(record).map_err(|error| format!("record {}: {error}", i + 1))?;
             }
-            answer["observations"] = live.session().observations().into();
+            answer["observations"] = open.session.tuner().observations().into();
         }
-        self.live = Some(live);
+        self.open = Some(open);
         Ok(answer.to_string())
     }
 }
 
-fn ask(live: &mut Live) -> Result<Value, String> {
-    Ok(match live.ask().map_err(|error| error.to_string())? {
-        Next::Exhausted(what) => json!({"exhausted": true, "reason": what}),
-        Next::Asked(asked) => {
-            let (mean, std_dev) = opinion(&asked.opinion);
-            json!({"id": asked.id, "config": live.named(&asked.opinion.levels), "mean": mean, "std_dev": std_dev})
-        }
-    })
-}
+impl Open {
+    fn new(study: Study, most: usize) -> Result<Self, Error> {
+        let journal = Journal::new(&study, most);
+        Ok(Self { session: Session::new(study)?, journal })
+    }
 
-/// One record of an export: what it says is done again.
-fn replay(live: &mut Live, record: &Value) -> Result<(), String> {
-    let fields = record.as_object().ok_or("it is no object")?;
-    let op = fields.get("op").map_or(Some("tell"), Value::as_str);
-    match op {
-        Some("ask") => {
-            only("ask", fields, &["config", "levels"])?;
-            live.ask_again(&combination(live, fields)?).map_err(|error| error.to_string())
-        }
-        Some(op @ "tell") => {
-            only(op, fields, &["config", "levels", "id", "value", "failed"])?;
-            change(live, op, fields)
-        }
-        Some(op @ ("enqueue" | "cancel")) => {
-            only(op, fields, if op == "cancel" { &["config", "levels", "id"] } else { &["config", "levels"] })?;
-            change(live, op, fields)
-        }
-        _ => Err("its `op` is none of ask, tell, enqueue, cancel".into()),
+    fn ask(&mut self) -> Result<Value, Error> {
+        self.journal.check_room().map_err(Error::Failed)?;
+        Ok(match self.session.ask()? {
+            Next::NothingLeft => json!({"exhausted": true, "reason": "space"}),
+            Next::BudgetSpent => json!({"exhausted": true, "reason": "budget"}),
+            Next::Measure(ask) => {
+                let (mean, std_dev) = expected(&ask.prediction);
+                self.journal.push(ask.record())?;
+                let config = self.session.space().named(&ask.prediction.levels);
+                json!({"id": ask.id, "config": config, "mean": mean, "std_dev": std_dev})
+            }
+        })
+    }
+
+    /// Does what a message or a record says, and keeps the record.
+    fn apply(&mut self, record: Record) -> Result<(), String> {
+        self.journal.check_room()?;
+        let record = self.session.apply(record)?;
+        self.journal.push(record).map_err(|error| error.to_string())
+    }
+
+    fn replay(&mut self, record: &Value) -> Result<(), String> {
+        let fields = record.as_object().ok_or("it must be an object")?;
+        self.apply(Record::from_fields(fields)?)
+    }
+
+    /// The best measured combination; null if there is none.
+    fn best(&self) -> Value {
+        self.session.tuner().best_observed().map_or(
+            Value::Null,
+            |best| json!({"config": self.session.space().named(&best.levels), "value": number(best.value)}),
+        )
+    }
+
+    /// The measured combination that the model expects to be best; null if there is none.
+    fn best_posterior(&self) -> Value {
+        self.session.tuner().best_posterior().map_or(Value::Null, |best| {
+            let (mean, std_dev) = expected(&best);
+            json!({"config": self.session.space().named(&best.levels), "mean": mean, "std_dev": std_dev})
+        })
     }
 }
 
-/// A message that changes the session and is no ask.
-fn change(live: &mut Live, op: &str, fields: &Fields) -> Result<(), String> {
-    let levels = combination(live, fields)?;
-    match op {
-        "tell" => {
-            let outcome = match (fields.get("value"), fields.get("failed")) {
-                (Some(value), None) => {
-                    Outcome::Value(value.as_f64().ok_or_else(|| format!("`value` is {value}, no number"))?)
-                }
-                (None, Some(Value::Bool(true))) => Outcome::Failed,
-                (None, Some(_)) => {
-                    return Err("`failed` can only be true; a measurement that did not fail has a `value`".into());
-                }
-                (None, None) => return Err("there is neither a `value` nor \"failed\":true".into()),
-                (Some(_), Some(_)) => return Err("`value` and `failed` cannot both be there".into()),
-            };
-            live.tell(&levels, outcome)
-        }
-        "enqueue" => live.enqueue(&levels),
-        _ => live.cancel(&levels),
+/// Mean and standard deviation; null before the first observation.
+fn expected(prediction: &Prediction) -> (Value, Value) {
+    match prediction.std_dev.is_finite() {
+        true => (number(prediction.mean), number(prediction.std_dev)),
+        false => (Value::Null, Value::Null),
     }
-    .map_err(|error| error.to_string())
 }
 
-/// The combination that a message is about: by `config`, by `levels` or by the `id` of an ask; if by several, they must agree.
-fn combination(live: &Live, fields: &Fields) -> Result<Vec<Level>, String> {
-    let space = live.session().space();
-    let named = fields
-        .get("config")
-        .map(|config| space.levels(config.as_object().ok_or("`config` is no object with a level for every knob")?));
-    let listed = fields.get("levels").map(|levels| {
-        let fault = || format!("`levels` is no list of {} whole numbers, each counted from 0", space.knobs().len());
-        let list = levels.as_array().filter(|list| list.len() == space.knobs().len()).ok_or_else(fault)?;
-        let level = |(level, knob): (&Value, &crate::space::NamedKnob)| {
-            let level = level.as_u64().filter(|level| *level < knob.levels().len() as u64);
-            level.map(|level| level as Level).ok_or_else(fault)
-        };
-        list.iter().zip(space.knobs()).map(level).collect()
-    });
-    let awaited = fields.get("id").map(|id| {
-        let levels = id.as_u64().and_then(|id| live.awaited(id));
-        levels.map(<[Level]>::to_vec).ok_or_else(|| format!("no ask with the id {id} is awaited"))
-    });
-    let mut found: Option<Vec<Level>> = None;
-    for levels in [named, listed, awaited].into_iter().flatten() {
-        let levels = levels?;
-        if found.as_ref().is_some_and(|found| *found != levels) {
-            return Err("`id`, `config` and `levels` are not the same combination".into());
-        }
-        found = Some(levels);
-    }
-    found.ok_or_else(|| "there is no `config` that says which combination".into())
+/// A number with the fewest digits that give the same f32; null if it is not finite.
+fn number(value: f32) -> Value {
+    format!("{value:?}").parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 /// Refuses fields that an op does not have.
@@ -330,12 +283,12 @@ mod tests {
             let (mut errors, mut changes) = (0, 0);
             for _ in 0..1500 {
                 let line = mutated(&mut random);
-                let before = server.live.as_ref().unwrap().export();
+                let before = server.open.as_ref().unwrap().journal.export();
                 let answer = server.answer(&line);
-                let after = server.live.as_ref().unwrap().export();
+                let after = server.open.as_ref().unwrap().journal.export();
                 let shown = String::from_utf8_lossy(&line).into_owned();
                 assert!(!answer.text.contains('\n') && answer.text.len() < 5000, "{shown}");
-                let fields: Map<String, Value> = serde_json::from_str(&answer.text).unwrap();
+                let fields: Fields = serde_json::from_str(&answer.text).unwrap();
                 if fields.contains_key("error") {
                     assert!(before == after && fields.len() == 2 && !answer.is_last, "{shown}");
                     errors += 1;
@@ -344,11 +297,11 @@ mod tests {
             }
             assert!(errors > 300 && changes > 50, "{errors} errors, {changes} changes");
             // What happened can be done again, record by record.
-            let export = server.live.as_ref().unwrap().export();
+            let export = server.open.as_ref().unwrap().journal.export();
             let mut copy = Server::new();
             let answer = copy.answer(export.as_bytes()).text;
             assert!(answer.starts_with("{\"ok\":true"), "{answer}");
-            assert_eq!(copy.live.as_ref().unwrap().export(), export);
+            assert_eq!(copy.open.as_ref().unwrap().journal.export(), export);
             assert_eq!(copy.answer(br#"{"op":"ask"}"#).text, server.answer(br#"{"op":"ask"}"#).text);
         }
     }
@@ -366,12 +319,32 @@ mod tests {
     /// A session whose export would not fit in a message takes nothing more, and can still be exported.
     #[test]
     fn a_session_is_full_when_its_export_is_a_message() {
-        let mut server = server();
+        const MOST: usize = 2000;
+        let mut server = Server { open: None, most: MOST };
+        assert!(server.answer(INIT.as_bytes()).text.starts_with("{\"ok\":true"));
         let line = br#"{"op":"tell","levels":[1,1,1],"value":0.125}"#;
-        let live = server.live.as_mut().unwrap();
-        live.fill_for_test();
-        let answer = server.answer(line).text;
-        assert!(answer.contains("so it is full"), "{answer}");
-        assert!(server.answer(br#"{"op":"export"}"#).text.len() <= super::super::MOST_BYTES);
+        let told = (0..MOST).take_while(|_| !server.answer(line).text.contains("error")).count();
+        let before = server.open.as_ref().unwrap().journal.export();
+        assert!((10..60).contains(&told) && before.matches("\"tell\"").count() == told, "{told}");
+        for line in [&line[..], br#"{"op":"ask"}"#] {
+            let answer = server.answer(line).text;
+            assert!(answer.contains("the session is full"), "{answer}");
+        }
+        let export = server.answer(br#"{"op":"export"}"#).text;
+        assert!(export == before && export.len() <= MOST);
+    }
+
+    #[test]
+    fn numbers_are_short_and_come_back() {
+        let shown = |value: f32| number(value).to_string();
+        assert_eq!([0.31, 3.0, -1e30, 1e-30].map(shown), ["0.31", "3.0", "-1e+30", "1e-30"]);
+        assert_eq!([f32::NAN, f32::INFINITY].map(number), [Value::Null, Value::Null]);
+        let mut bits = 1u32;
+        for _ in 0..10_000 {
+            bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let value = f32::from_bits(bits);
+            let read: Option<f64> = serde_json::from_str(&shown(value)).unwrap();
+            assert!(read.map_or(!value.is_finite(), |read| read as f32 == value), "{value:?}");
+        }
     }
 }

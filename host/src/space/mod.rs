@@ -28,7 +28,7 @@ use expression::Expression;
 pub(crate) use knob::{NamedKnob, for_ever};
 
 /// The most knobs, which is what the tuner takes, and the most expressions.
-pub(crate) const MOST_KNOBS: usize = crate::engine::MOST.0;
+pub(crate) const MOST_KNOBS: usize = trimtab_sizes::MOST.0;
 const MOST_FORBIDDEN: usize = 1000;
 
 /// The knobs of a space and what is forbidden in it.

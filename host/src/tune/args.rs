@@ -7,10 +7,10 @@ use clap::Args;
 use regex::Regex;
 use trimtab::MOST_PENDING;
 
-use crate::engine::MOST;
+use crate::session::study::BUDGET;
 use crate::space::NamedKnob;
 
-pub(crate) const HELP: &str = "\
+const HELP: &str = "\
 Knobs:
   opt=O1,O2,O3            words have no order
   unroll=1,2,4,8          numbers have: near levels are expected to do alike
@@ -33,8 +33,12 @@ Examples:
 
 After Ctrl-C, or whatever else stopped it, the same command with the same --log goes on; a larger --budget prolongs a finished run.";
 
-/// Options of the tuning of a command.
+/// Tune anything that a command can measure: compiler flags, parameters, instruments
+///
+/// Chooses levels, runs the command with them, reads the cost that it prints, and learns: after some tens of
+/// measurements it has usually found good levels among thousands of combinations or more.
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct TuneArgs {
     /// A knob and its levels, such as opt=O1,O2,O3 or block=16..256:16; once a knob
     #[arg(short, long, value_name = "NAME=LEVELS", required_unless_present = "space")]
@@ -91,7 +95,7 @@ pub(crate) struct TuneArgs {
 }
 
 fn budget(text: &str) -> Result<usize, String> {
-    let most = MOST.2;
+    let most = BUDGET;
     match text.parse() {
         Ok(budget) if (1..=most).contains(&budget) => Ok(budget),
         _ => Err(format!("the tuner keeps up to {most} measurements; write a number from 1 to {most}")),

@@ -1,32 +1,33 @@
-//! What was asked and what came of it, in memory: rebuilt from a log, then kept as the run goes on.
+//! The trials of a run in memory: rebuilt from a log, then extended as the run goes on.
 //!
-//! **Choices.** Trials stand in the order of asking; `done` holds their places in the order of their outcomes, which is the order that best-so-far
-//! means. A log is taken in by asking for what it says was asked, so the model of another version would go on with it too. Values are kept as they were printed, in double precision; the tuner has them in single precision.
+//! **Choices**
+//! - Trials stand in the order of the asks; `done` holds their places in the order of the outcomes, as best-so-far needs.
+//! - A log is replayed without asking the model, so a log of another version continues too.
+//! - Values stay as they were printed, in double precision; the tuner has them in single precision.
 
 use trimtab::{Goal, Level};
 
-use super::log::Entry;
-use crate::session::{Asked, Session};
+use crate::session::record::{Happened, Record};
+use crate::session::{Ask, Session};
 
-/// One combination that was asked.
+/// One ask and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) id: u64,
     pub(crate) levels: Vec<Level>,
-    /// What the model expected.
+    /// The model's prediction; `None` before the first observation.
     pub(crate) mean: Option<f32>,
-    /// None while nothing was known.
     pub(crate) std_dev: Option<f32>,
     pub(crate) outcome: Option<Result<f64, String>>,
     pub(crate) seconds: f64,
 }
 
 impl Trial {
-    pub(crate) fn new(asked: &Asked) -> Self {
-        let Asked { id, opinion } = asked;
-        let std_dev = Some(opinion.std_dev).filter(|std_dev| std_dev.is_finite());
-        let mean = std_dev.map(|_| opinion.mean);
-        Self { id: *id, levels: opinion.levels.clone(), mean, std_dev, outcome: None, seconds: 0.0 }
+    pub(crate) fn new(ask: &Ask) -> Self {
+        let Ask { id, prediction } = ask;
+        let std_dev = Some(prediction.std_dev).filter(|std_dev| std_dev.is_finite());
+        let mean = std_dev.map(|_| prediction.mean);
+        Self { id: *id, levels: prediction.levels.clone(), mean, std_dev, outcome: None, seconds: 0.0 }
     }
 
     pub(crate) fn value(&self) -> Option<f64> {
@@ -43,53 +44,39 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Takes in what a log says, and tells the session; an error names the line.
-    pub(crate) fn replay(entries: &[Entry], session: &mut Session) -> Result<Self, String> {
+    /// Replays a log in a new session; an error names the line.
+    pub(crate) fn replay(records: &[Record], session: &mut Session) -> Result<Self, String> {
         let mut history = Self::default();
-        for (i, entry) in entries.iter().enumerate() {
+        for (i, record) in records.iter().enumerate() {
             // The header is line 1.
-            history.take_in(entry, session).map_err(|error| format!("line {}: {error}", i + 2))?;
+            history.replay_one(record, session).map_err(|error| format!("line {}: {error}", i + 2))?;
         }
         Ok(history)
     }
 
-    fn take_in(&mut self, entry: &Entry, session: &mut Session) -> Result<(), String> {
-        match entry {
-            Entry::Ask { id, config, mean, std_dev } => {
-                let levels = session.space().levels(config)?;
-                // What is queued is asked next, whatever the model thinks: so it is awaited, as it was.
-                session.enqueue(&levels).map_err(|error| error.to_string())?;
-                let asked = session.ask().map_err(|error| error.to_string())?;
-                if asked.is_none_or(|asked| asked.id != *id || asked.opinion.levels != levels) {
-                    return Err(format!("the ask {id} is out of order; a line is missing"));
-                }
-                let (mean, std_dev) = (*mean, *std_dev);
-                self.trials.push(Trial { id: *id, levels, mean, std_dev, outcome: None, seconds: 0.0 });
+    fn replay_one(&mut self, record: &Record, session: &mut Session) -> Result<(), String> {
+        let Record { place, happened } = session.apply(record.clone())?;
+        match happened {
+            Happened::Ask { expected } => {
+                let (id, levels) = (place.id.unwrap_or_default(), place.levels.unwrap_or_default());
+                let (mean, std_dev) = expected.map_or((None, None), |expected| (expected.mean, expected.std_dev));
+                self.trials.push(Trial { id, levels, mean, std_dev, outcome: None, seconds: 0.0 });
             }
-            Entry::Tell { id, config, value, seconds } => {
-                let place = self.open_place(*id, &session.space().levels(config)?)?;
-                session.tell(&self.trials[place].levels, *value).map_err(|error| error.to_string())?;
-                self.finish(place, Ok(*value), *seconds);
+            Happened::Tell { value, seconds } => self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0)),
+            Happened::Failed { details } => {
+                let (why, seconds) = details.map_or((String::new(), 0.0), |details| (details.why, details.seconds));
+                self.finish(self.place(place.id)?, Err(why), seconds);
             }
-            Entry::Failed { id, config, why, seconds, .. } => {
-                let place = self.open_place(*id, &session.space().levels(config)?)?;
-                session.tell_failed(&self.trials[place].levels).map_err(|error| error.to_string())?;
-                self.finish(place, Err(why.clone()), *seconds);
-            }
-            Entry::Resume { .. } => {}
+            Happened::Enqueue {} | Happened::Cancel {} => return Err("a log of trimtab tune has no such event".into()),
+            Happened::Resume { .. } => {}
         }
         Ok(())
     }
 
-    /// The place of a trial that awaits its outcome.
-    fn open_place(&self, id: u64, levels: &[Level]) -> Result<usize, String> {
-        let place = self.trials.iter().position(|trial| trial.id == id);
-        let place = place.ok_or_else(|| format!("{id} was never asked; a line is missing"))?;
-        match &self.trials[place] {
-            trial if trial.outcome.is_some() => Err(format!("{id} has an outcome already")),
-            trial if trial.levels != levels => Err(format!("{id} was asked with another `config`")),
-            _ => Ok(place),
-        }
+    /// The place of the trial with an id.
+    fn place(&self, id: Option<u64>) -> Result<usize, String> {
+        let place = self.trials.iter().position(|trial| Some(trial.id) == id);
+        place.ok_or_else(|| "this combination was never asked; a line is missing".into())
     }
 
     /// Gives a trial its outcome.
@@ -114,7 +101,7 @@ impl History {
         self.outcomes().filter(|trial| trial.value().is_none()).count()
     }
 
-    /// The first of the best, and when it came, counted from 1.
+    /// The first trial with the best value, and the number of its outcome, counted from 1.
     pub(crate) fn best(&self, goal: Goal) -> Option<(usize, &Trial)> {
         let mut best: Option<(usize, &Trial, f64)> = None;
         for (i, trial) in self.outcomes().enumerate() {

@@ -20,12 +20,11 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use trimtab::Goal;
 
 use crate::error::Error;
-use crate::session::Task;
-use crate::space::NamedSpace;
+use crate::session::Study;
+use crate::session::record::{Fields, Happened, Record};
+use crate::session::study::goal_name;
 
 /// The form of the log that is written and read here.
 const FORM: u32 = 1;
@@ -40,88 +39,49 @@ pub(crate) struct Header {
     /// The version that began it.
     trimtab: String,
     log: u32,
-    goal: String,
-    pub(super) seed: u64,
-    pub(super) budget: usize,
+    /// The fields of the study.
+    #[serde(flatten)]
+    study: Fields,
     pub(super) command: Vec<String>,
     pub(super) shell: bool,
     /// Where the cost is, in words.
     pub(super) cost: String,
-    #[serde(flatten)]
-    space: Map<String, Value>,
-}
-
-/// Any other line: what happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "lowercase")]
-pub(crate) enum Entry {
-    Ask {
-        id: u64,
-        config: Map<String, Value>,
-        mean: Option<f32>,
-        /// None while nothing is known.
-        std_dev: Option<f32>,
-    },
-    Tell {
-        id: u64,
-        config: Map<String, Value>,
-        value: f64,
-        seconds: f64,
-    },
-    Failed {
-        id: u64,
-        config: Map<String, Value>,
-        why: String,
-        stdout: String,
-        stderr: String,
-        seconds: f64,
-    },
-    /// The run goes on after it was stopped.
-    Resume {
-        budget: usize,
-    },
 }
 
 impl Header {
-    pub(crate) fn new(task: &Task, command: &[String], shell: bool, cost: String) -> Self {
+    pub(crate) fn new(study: &Study, command: &[String], shell: bool, cost: String) -> Self {
         Self {
             trimtab: env!("CARGO_PKG_VERSION").into(),
             log: FORM,
-            goal: goal_name(task.goal).into(),
-            seed: task.seed,
-            budget: task.budget,
+            study: study.to_fields(),
             command: command.to_vec(),
             shell,
             cost,
-            space: task.space.to_fields(),
         }
     }
 
-    /// What the run is about.
-    pub(crate) fn task(&self) -> Result<Task, String> {
-        if self.log != FORM {
-            return Err(format!("it is a log of form {}; this trimtab reads form {FORM}", self.log));
+    pub(crate) fn study(&self) -> Result<Study, String> {
+        match self.log {
+            FORM => Study::from_fields(&self.study),
+            other => Err(format!("it is a log of form {other}; this trimtab reads form {FORM}")),
         }
-        let goal = [Goal::Minimise, Goal::Maximise].into_iter().find(|goal| goal_name(*goal) == self.goal);
-        let goal = goal.ok_or_else(|| format!("the goal `{}` is neither minimize nor maximize", self.goal))?;
-        let space = NamedSpace::from_fields(&self.space)?;
-        Ok(Task { space, goal, seed: self.seed, budget: self.budget })
     }
 
     /// How a new run differs from this one such that it cannot go on; none if it can.
     fn difference(&self, new: &Self) -> Result<Option<String>, String> {
         let changed = |what: &str, was: &str, is: &str| Some(format!("{what} was {was} and is {is}"));
-        if let Some(difference) = new.task()?.space.difference(&self.task()?.space) {
+        let (old, now) = (self.study()?, new.study()?);
+        if let Some(difference) = now.space.difference(&old.space) {
             return Ok(Some(difference));
         }
         let command = |header: &Self| {
             let words: Vec<_> = header.command.iter().map(|word| super::template::quoted(word)).collect();
             format!("{}`{}`", if header.shell { "--shell " } else { "" }, words.join(" "))
         };
-        Ok(if self.goal != new.goal {
-            changed("the goal", &self.goal, &new.goal)
-        } else if self.seed != new.seed {
-            changed("the seed", &self.seed.to_string(), &new.seed.to_string())
+        Ok(if old.goal != now.goal {
+            changed("the goal", goal_name(old.goal), goal_name(now.goal))
+        } else if old.seed != now.seed {
+            changed("the seed", &old.seed.to_string(), &now.seed.to_string())
         } else if (&self.command, self.shell) != (&new.command, new.shell) {
             changed("the command", &command(self), &command(new))
         } else if self.cost != new.cost {
@@ -132,21 +92,21 @@ impl Header {
     }
 }
 
-pub(crate) fn goal_name(goal: Goal) -> &'static str {
-    match goal {
-        Goal::Minimise => "minimize",
-        Goal::Maximise => "maximize",
-    }
-}
-
 /// What a log says.
 #[derive(Debug)]
 pub(crate) struct Contents {
     pub(crate) header: Header,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) records: Vec<Record>,
     /// Bytes of whole lines; what follows was torn.
     whole: u64,
     pub(crate) is_torn: bool,
+}
+
+impl Contents {
+    /// Number of asks.
+    pub(crate) fn asks(&self) -> usize {
+        self.records.iter().filter(|record| matches!(record.happened, Happened::Ask { .. })).count()
+    }
 }
 
 /// An open log, to write to.
@@ -202,10 +162,10 @@ impl Log {
     }
 
     /// Writes down what happened.
-    pub(crate) fn write(&mut self, entry: &Entry) -> Result<(), Error> {
-        // An ask that is lost is asked again; an outcome is worth the wait for the disk.
-        let is_dear = matches!(entry, Entry::Tell { .. } | Entry::Failed { .. });
-        self.line(entry, is_dear)
+    pub(crate) fn write(&mut self, record: &Record) -> Result<(), Error> {
+        // A lost ask is asked again; an outcome is worth the wait for the disk.
+        let is_dear = matches!(record.happened, Happened::Tell { .. } | Happened::Failed { .. });
+        self.line(record, is_dear)
     }
 
     fn line(&mut self, what: &impl Serialize, is_dear: bool) -> Result<(), Error> {
@@ -232,7 +192,7 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let mut source = BufReader::new(source);
     let mut line = Vec::new();
     let mut header = None;
-    let mut entries = Vec::new();
+    let mut records = Vec::new();
     let (mut whole, mut is_torn) = (0, false);
     for number in 1.. {
         if number > MOST_LINES {
@@ -262,11 +222,12 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
             }
             header = Some(serde_json::from_slice(&line).map_err(damaged)?);
         } else {
-            entries.push(serde_json::from_slice(&line).map_err(damaged)?);
+            let fields = serde_json::from_slice(&line).map_err(damaged)?;
+            records.push(Record::from_fields(&fields).map_err(|error| format!("line {number}: {error}"))?);
         }
         whole += length as u64;
     }
-    Ok(header.map(|header| Contents { header, entries, whole, is_torn }))
+    Ok(header.map(|header| Contents { header, records, whole, is_torn }))
 }
 
 const NO_LOG: &str = "this file is no log of trimtab tune; choose another --log";
@@ -280,44 +241,35 @@ fn is_beginning(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::NamedSpace;
     use rand::{RngExt, SeedableRng};
+    use trimtab::Goal;
 
     fn header() -> Header {
         let space = NamedSpace::new(vec!["opt=O1,O2".parse().unwrap(), "n=1..4".parse().unwrap()]).unwrap();
-        let task = Task { space, goal: Goal::Minimise, seed: 7, budget: 9 };
-        Header::new(&task, &["echo".into(), "{n}".into()], false, "last number".into())
+        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9 };
+        Header::new(&study, &["echo".into(), "{n}".into()], false, "last number".into())
     }
 
+    /// A log as version 0.1.0 wrote it, but for the fields of its first line, which stood in another order.
+    const LINES: &str = r#"{"event":"ask","id":1,"config":{"opt":"O2","n":3},"mean":null,"std_dev":null}
+{"event":"tell","id":1,"config":{"opt":"O2","n":3},"value":0.30000000000000004,"seconds":0.5}
+{"event":"ask","id":2,"config":{"opt":"O1","n":3},"mean":0.25,"std_dev":1e-9}
+{"event":"failed","id":2,"config":{"opt":"O1","n":3},"why":"é","stdout":"\u0000\n","stderr":"","seconds":1.0}
+{"event":"resume","budget":12}
+"#;
+
     fn sample() -> Vec<u8> {
-        let config = serde_json::json!({"opt": "O2", "n": 3}).as_object().unwrap().clone();
-        let entries = [
-            Entry::Ask { id: 1, config: config.clone(), mean: None, std_dev: None },
-            Entry::Tell { id: 1, config: config.clone(), value: 0.1 + 0.2, seconds: 0.5 },
-            Entry::Ask { id: 2, config: config.clone(), mean: Some(0.25), std_dev: Some(1e-9) },
-            Entry::Failed {
-                id: 2,
-                config,
-                why: "é".into(),
-                stdout: "\u{0}\n".into(),
-                stderr: String::new(),
-                seconds: 1.0,
-            },
-            Entry::Resume { budget: 12 },
-        ];
-        let mut text = serde_json::to_string(&header()).unwrap() + "\n";
-        for entry in entries {
-            text += &(serde_json::to_string(&entry).unwrap() + "\n");
-        }
-        text.into_bytes()
+        (serde_json::to_string(&header()).unwrap() + "\n" + LINES).into_bytes()
     }
 
     #[test]
     fn what_is_written_reads_back() {
         let contents = read_from(&mut &sample()[..]).unwrap().unwrap();
         assert_eq!(contents.header, header());
-        assert_eq!(contents.header.task().unwrap().budget, 9);
-        assert!(matches!(&contents.entries[1], Entry::Tell { value, .. } if *value == 0.1 + 0.2));
-        assert!(!contents.is_torn && contents.whole == sample().len() as u64 && contents.entries.len() == 5);
+        assert_eq!(contents.header.study().unwrap().budget, 9);
+        assert!(matches!(contents.records[1].happened, Happened::Tell { value, .. } if value == 0.1 + 0.2));
+        assert!(!contents.is_torn && contents.whole == sample().len() as u64 && contents.records.len() == 5);
     }
 
     #[test]
@@ -326,7 +278,7 @@ mod tests {
         for length in 0..sample.len() {
             let lines = sample[..length].iter().filter(|byte| **byte == b'\n').count();
             let contents = read_from(&mut &sample[..length]).unwrap();
-            assert_eq!(contents.as_ref().map_or(0, |contents| contents.entries.len() + 1), lines, "{length}");
+            assert_eq!(contents.as_ref().map_or(0, |contents| contents.records.len() + 1), lines, "{length}");
             if let Some(contents) = contents {
                 assert_eq!(contents.is_torn, sample[length - 1] != b'\n');
                 assert!(sample[..contents.whole as usize].ends_with(b"\n"));
@@ -353,15 +305,15 @@ mod tests {
             assert!(difference.contains(words) && difference.is_empty() == words.is_empty(), "{difference}");
         };
         says(&|_| {}, "");
-        says(&|new| new.budget = 100, "");
+        says(&|new| drop(new.study.insert("budget".into(), 100.into())), "");
         says(&|new| new.trimtab = "9.9.9".into(), "");
-        says(&|new| new.seed = 8, "the seed was 7 and is 8");
-        says(&|new| new.goal = "maximize".into(), "the goal was minimize and is maximize");
+        says(&|new| drop(new.study.insert("seed".into(), 8.into())), "the seed was 7 and is 8");
+        says(&|new| drop(new.study.insert("goal".into(), "maximize".into())), "the goal was minimize and is maximize");
         says(&|new| new.command[1] = "{opt} x".into(), "the command was `echo '{n}'` and is `echo '{opt} x'`");
         says(&|new| new.shell = true, "and is --shell `echo '{n}'`");
         says(&|new| new.cost = "time".into(), "the cost was last number and is time");
         let knobs = serde_json::json!([{"name": "opt", "levels": ["O1", "O3"]}]);
-        says(&|new| drop(new.space.insert("knobs".into(), knobs.clone())), "knob `opt` was nominal O1,O2");
+        says(&|new| drop(new.study.insert("knobs".into(), knobs.clone())), "knob `opt` was nominal O1,O2");
     }
 
     #[test]
@@ -383,7 +335,7 @@ mod tests {
                 }
             }
             if let Ok(Some(contents)) = read_from(&mut &bytes[..]) {
-                let _ = contents.header.task();
+                let _ = contents.header.study();
                 let _ = contents.header.difference(&header());
             }
         }

@@ -25,7 +25,6 @@ mod extract;
 mod history;
 mod log;
 mod measure;
-pub(crate) mod number;
 mod plan;
 mod process;
 pub(crate) mod report;
@@ -37,14 +36,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-pub(crate) use args::{HELP, TuneArgs};
+pub(crate) use args::TuneArgs;
 
 use crate::error::Error;
-use crate::session::Session;
+use crate::session::record::{Details, Happened, Place, Record};
+use crate::session::{Next, Session};
 use crate::terminal;
 use history::{History, Trial};
-use log::{Entry, Log};
-use measure::Outcome;
+use log::Log;
+use measure::{Failure, Outcome};
 use plan::Plan;
 use process::Stop;
 use summary::Summary;
@@ -64,9 +64,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
             if contents.is_torn && !args.quiet {
                 terminal::note("the last line of the log was cut off: it is dropped, and what it said happens again");
             }
-            let asks = contents.entries.iter().filter(|entry| matches!(entry, Entry::Ask { .. })).count();
-            session = plan.session(asks)?;
-            history = History::replay(&contents.entries, &mut session)
+            session = plan.session(contents.asks())?;
+            history = History::replay(&contents.records, &mut session)
                 .map_err(|error| Error::Failed(format!("the log {}: {error}; choose another --log", path.display())))?;
             plan.queue(&mut session, &history)?;
         }
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         })?;
     }
     ended?;
-    let (done, budget) = (history.done.len(), plan.task.budget);
+    let (done, budget) = (history.done.len(), plan.study.budget);
     if is_stopped && done < budget && !is_exhausted {
         let next = match &log {
             Some(_) => "the same command goes on from there",
@@ -131,11 +130,11 @@ struct Tuning<'a> {
 impl Tuning<'_> {
     /// Measures until the budget is spent, nothing is left, or the user wants to stop.
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
-        let budget = self.plan.task.budget;
+        let budget = self.plan.study.budget;
         // What was under way when the run was stopped comes first.
         let mut again: VecDeque<usize> = self.history.open().into();
         if !self.history.trials.is_empty() && self.history.done.len() < budget {
-            self.write(&Entry::Resume { budget })?;
+            self.write(Record { place: Place::default(), happened: Happened::Resume { budget } })?;
         }
         let measurer = &self.plan.measurer;
         let (sender, outcomes) = mpsc::channel();
@@ -177,48 +176,45 @@ impl Tuning<'_> {
         })
     }
 
-    /// Asks for something new; the place of its trial, or none if there is nothing left to ask.
+    /// Asks for a new combination; returns the place of its trial, or `None` if nothing is left to ask.
     fn ask(&mut self) -> Result<Option<usize>, Error> {
-        let Some(asked) = self.session.ask()? else {
-            self.is_exhausted = true;
-            if self.history.trials.is_empty() {
-                return Err(Error::Usage("every combination is forbidden; take a --forbid away".into()));
+        let ask = match self.session.ask()? {
+            Next::Measure(ask) => ask,
+            Next::BudgetSpent => return Ok(None),
+            Next::NothingLeft => {
+                self.is_exhausted = true;
+                return match self.history.trials.is_empty() {
+                    true => Err(Error::Usage("every combination is forbidden; take a --forbid away".into())),
+                    false => Ok(None),
+                };
             }
-            return Ok(None);
         };
-        let trial = Trial::new(&asked);
-        let config = self.plan.task.space.named(&trial.levels);
-        self.write(&Entry::Ask { id: trial.id, config, mean: trial.mean, std_dev: trial.std_dev })?;
-        self.history.trials.push(trial);
+        self.write(ask.record())?;
+        self.history.trials.push(Trial::new(&ask));
         Ok(Some(self.history.trials.len() - 1))
     }
 
-    /// Logs an outcome, tells the tuner, shows it.
+    /// Tells the tuner an outcome, logs it, shows it.
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
-        let (id, levels) = (self.history.trials[place].id, self.history.trials[place].levels.clone());
-        let config = self.plan.task.space.named(&levels);
-        let shown = match outcome {
+        let (happened, outcome, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value(value) => {
-                self.write(&Entry::Tell { id, config, value, seconds })?;
-                self.session.tell(&levels, value)?;
-                self.history.finish(place, Ok(value), seconds);
-                None
-            }
+            Outcome::Value(value) => (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None),
             Outcome::Failed(failure) => {
-                let (line, why) = (failure.line(), failure.why.clone());
-                let (stdout, stderr) = (failure.stdout, failure.stderr);
-                self.write(&Entry::Failed { id, config, why: failure.why, stdout, stderr, seconds })?;
-                self.session.tell_failed(&levels)?;
-                self.history.finish(place, Err(why), seconds);
-                Some(line)
+                let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
+                let details = Details { why: why.clone(), stdout, stderr, seconds };
+                (Happened::Failed { details: Some(Box::new(details)) }, Err(why), Some(line))
             }
         };
+        let record = Record::of(self.history.trials[place].id, happened);
+        let record = self.session.apply(record).map_err(Error::Failed)?;
+        self.write(record)?;
+        self.history.finish(place, outcome, seconds);
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
         Ok(())
     }
 
-    fn write(&mut self, entry: &Entry) -> Result<(), Error> {
-        self.log.as_mut().map_or(Ok(()), |log| log.write(entry))
+    fn write(&mut self, record: Record) -> Result<(), Error> {
+        let space = &self.plan.study.space;
+        self.log.as_mut().map_or(Ok(()), |log| log.write(&record.named(space)))
     }
 }

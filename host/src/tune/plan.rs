@@ -8,12 +8,13 @@ use super::log::Header;
 use super::measure::{Measurer, Rule};
 use super::template::Template;
 use crate::error::Error;
-use crate::session::{Session, Task};
+use crate::session::record::{Happened, Place, Record};
+use crate::session::{Session, Study};
 use crate::space::NamedSpace;
 
 /// A run to do.
 pub(crate) struct Plan {
-    pub(crate) task: Task,
+    pub(crate) study: Study,
     pub(crate) measurer: Measurer,
     pub(crate) header: Header,
     /// What is measured first.
@@ -37,24 +38,25 @@ impl Plan {
             Rule::Time { repeat } => format!("time, least of {repeat}"),
         };
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
-        let task = Task { space: space.clone(), goal, seed: args.seed, budget: args.budget };
-        let header = Header::new(&task, &args.command, args.shell, cost);
+        let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget };
+        let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, timeout: args.timeout };
-        Ok(Self { task, measurer, header, start, jobs: args.jobs })
+        Ok(Self { study, measurer, header, start, jobs: args.jobs })
     }
 
-    /// A tuner that has room for a log of so many measurements.
+    /// A session with room for this many logged asks, even if that is more than the budget.
     pub(crate) fn session(&self, logged: usize) -> Result<Session, Error> {
-        let budget = self.task.budget.max(logged);
-        Session::new(Task { budget, ..self.task.clone() })
+        let budget = self.study.budget.max(logged);
+        Session::new(Study { budget, ..self.study.clone() })
     }
 
     /// Queues what is to be measured first and was not asked yet.
     pub(crate) fn queue(&self, session: &mut Session, history: &History) -> Result<(), Error> {
         let is_new = |levels: &&Vec<Level>| history.trials.iter().all(|trial| trial.levels != **levels);
         for levels in self.start.iter().filter(is_new) {
-            session.enqueue(levels).map_err(|error| {
-                Error::Usage(format!("--start {}: {error}; name up to 8, each once", self.task.space.text(levels)))
+            let place = Place { levels: Some(levels.clone()), ..Place::default() };
+            session.apply(Record { place, happened: Happened::Enqueue {} }).map_err(|error| {
+                Error::Usage(format!("--start {}: {error}; name up to 8, each once", self.study.space.text(levels)))
             })?;
         }
         Ok(())

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use trimtab::Level;
 
 use super::history::{History, Trial};
-use super::log::goal_name;
-use super::number::{short, with_error};
 use super::plan::Plan;
+use crate::draw::number::{short, with_error};
 use crate::session::Session;
+use crate::session::study::goal_name;
 
 /// Everything that is said at the end.
 pub(crate) struct Summary<'a> {
@@ -30,11 +30,11 @@ impl Summary<'_> {
         let failed = if failures > 0 { format!(", {failures} failed") } else { String::new() };
         let all = if self.is_exhausted { ": every combination there is" } else { "" };
         let mut lines = Vec::new();
-        if let Some((number, best)) = self.history.best(self.plan.task.goal) {
+        if let Some((number, best)) = self.history.best(self.plan.study.goal) {
             let value = best.value().unwrap_or(f64::NAN);
             lines.push(format!("best      {}  (measurement {number})", short(value)));
             lines.extend(self.pasted(&best.levels));
-            if let Some(model) = self.session.best_posterior() {
+            if let Some(model) = self.session.tuner().best_posterior() {
                 let expected = with_error(model.mean.into(), model.std_dev.into());
                 if model.levels == best.levels {
                     lines.push(format!("by model  the same, {expected}"));
@@ -55,26 +55,26 @@ impl Summary<'_> {
     /// A combination and the command with it.
     fn pasted(&self, levels: &[Level]) -> [String; 2] {
         let command = self.command(levels).unwrap_or_else(|| "(the command reads them from the environment)".into());
-        [format!("          {}", self.plan.task.space.text(levels)), format!("          {command}")]
+        [format!("          {}", self.plan.study.space.text(levels)), format!("          {command}")]
     }
 
     /// The command with the levels filled in, if it has places for them.
     fn command(&self, levels: &[Level]) -> Option<String> {
         let template = &self.plan.measurer.template;
-        template.has_places().then(|| template.pasted(&self.plan.task.space, levels))
+        template.has_places().then(|| template.pasted(&self.plan.study.space, levels))
     }
 
     /// The best alone.
     pub(crate) fn line(&self) -> String {
-        let best = self.history.best(self.plan.task.goal);
+        let best = self.history.best(self.plan.study.goal);
         best.map_or_else(String::new, |(_, best)| {
-            format!("{} {}\n", best.value().unwrap_or(f64::NAN), self.plan.task.space.text(&best.levels))
+            format!("{} {}\n", best.value().unwrap_or(f64::NAN), self.plan.study.space.text(&best.levels))
         })
     }
 
     /// For programs.
     pub(crate) fn json(&self) -> Value {
-        let space = &self.plan.task.space;
+        let space = &self.plan.study.space;
         let trial = |trial: &Trial| {
             let (value, failed) = match &trial.outcome {
                 Some(Ok(value)) => (json!(value), Value::Null),
@@ -91,7 +91,7 @@ impl Summary<'_> {
                 "seconds": trial.seconds,
             })
         };
-        let best = self.history.best(self.plan.task.goal).map(|(number, best)| {
+        let best = self.history.best(self.plan.study.goal).map(|(number, best)| {
             json!({
                 "config": space.named(&best.levels),
                 "value": best.value(),
@@ -99,7 +99,7 @@ impl Summary<'_> {
                 "command": self.plan.measurer.template.filled(space, &best.levels),
             })
         });
-        let model = best.as_ref().and_then(|_| self.session.best_posterior()).map(|model| {
+        let model = best.as_ref().and_then(|_| self.session.tuner().best_posterior()).map(|model| {
             json!({
                 "config": space.named(&model.levels),
                 "mean": model.mean,
@@ -110,9 +110,9 @@ impl Summary<'_> {
         json!({
             "best": best,
             "best_by_model": model,
-            "goal": goal_name(self.plan.task.goal),
-            "seed": self.plan.task.seed,
-            "budget": self.plan.task.budget,
+            "goal": goal_name(self.plan.study.goal),
+            "seed": self.plan.study.seed,
+            "budget": self.plan.study.budget,
             "combinations": space.cardinality(),
             "measured": self.history.done.len(),
             "failures": self.history.failures(),

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::history::{History, Trial};
-use super::number::{duration, short, sparkline};
 use super::plan::Plan;
+use crate::draw::number::{duration, short, sparkline};
 use crate::terminal;
 
 /// How wide the sparkline is.
@@ -44,17 +44,17 @@ impl<'a> View<'a> {
     pub(crate) fn new(plan: &'a Plan, history: &History, is_quiet: bool) -> Self {
         let shown = match (is_quiet, terminal::is_live()) {
             (true, _) => Shown::Nothing,
-            (false, true) => Shown::Bar(bar(plan.task.budget as u64)),
+            (false, true) => Shown::Bar(bar(plan.study.budget as u64)),
             (false, false) => Shown::Lines,
         };
         let view = Self { plan, shown, begun: Instant::now(), before: history.done.len() };
-        let space = &plan.task.space;
+        let space = &plan.study.space;
         let (knobs, combinations) = (space.knobs().len(), space.cardinality());
         let plural = if knobs == 1 { "" } else { "s" };
         view.note(&format!(
             "Tuning {knobs} knob{plural}, {} combinations, {} measurements",
             grouped(&combinations),
-            plan.task.budget
+            plan.study.budget
         ));
         if view.before > 0 {
             view.note(&format!("{} of them are in the log already", view.before));
@@ -78,9 +78,9 @@ impl<'a> View<'a> {
 
     /// The outcome of a measurement; `trial` is the last of the history's outcomes.
     pub(crate) fn finished(&self, history: &History, trial: &Trial, failure: Option<&str>) {
-        let (number, budget) = (history.done.len(), self.plan.task.budget);
-        let text = self.plan.task.space.text(&trial.levels);
-        let is_best = history.best(self.plan.task.goal).is_some_and(|(best, _)| best == number);
+        let (number, budget) = (history.done.len(), self.plan.study.budget);
+        let text = self.plan.study.space.text(&trial.levels);
+        let is_best = history.best(self.plan.study.goal).is_some_and(|(best, _)| best == number);
         let line = match (failure, trial.value()) {
             (Some(failure), _) => format!("{number:>4} of {budget}: failed  {text}  ({failure})"),
             (None, value) => {
@@ -108,18 +108,18 @@ impl<'a> View<'a> {
             prefix += &format!("{} left", duration(left.as_secs()));
         }
         bar.set_prefix(prefix);
-        let space = &self.plan.task.space;
+        let space = &self.plan.study.space;
         let mut lines = Vec::new();
         if let Some(now) = now {
             lines.push(format!("now   {}", clipped(&space.text(&now.levels))));
         }
-        if let Some((_, best)) = history.best(self.plan.task.goal) {
+        if let Some((_, best)) = history.best(self.plan.study.goal) {
             lines.push(format!(
                 "best  {}  {}",
                 short(best.value().unwrap_or(f64::NAN)),
                 clipped(&space.text(&best.levels))
             ));
-            lines.push(sparkline(&history.best_so_far(self.plan.task.goal), WIDTH));
+            lines.push(sparkline(&history.best_so_far(self.plan.study.goal), WIDTH));
         }
         bar.set_message(lines.join("\n"));
     }
@@ -127,7 +127,7 @@ impl<'a> View<'a> {
     /// How long the rest takes, if it goes on as it went.
     fn left(&self, done: usize) -> Option<Duration> {
         let fresh = u32::try_from(done - self.before.min(done)).ok().filter(|fresh| *fresh > 0)?;
-        let rest = u32::try_from(self.plan.task.budget.saturating_sub(done)).ok()?;
+        let rest = u32::try_from(self.plan.study.budget.saturating_sub(done)).ok()?;
         Some(self.begun.elapsed() / fresh * rest)
     }
 

@@ -7,11 +7,11 @@
 use std::fmt::Write;
 
 use super::effects::Effect;
-use crate::plot::Axis;
+use crate::draw::number::{short, with_error};
+use crate::draw::plot::Axis;
+use crate::draw::svg::{Svg, number};
 use crate::space::NamedKnob;
-use crate::svg::{Svg, number};
 use crate::tune::history::{History, Trial};
-use crate::tune::number::{short, with_error};
 
 const WIDTH: f64 = 450.0;
 const HEIGHT: f64 = 296.0;

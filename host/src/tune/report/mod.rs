@@ -11,16 +11,15 @@ mod effects;
 mod figures;
 mod page;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use trimtab::Level;
 
 use super::history::{History, Trial};
-use super::log::{self, Entry};
+use super::log;
 use super::template::Template;
-use crate::cli::ReportArgs;
 use crate::error::Error;
-use crate::session::{Session, Task};
+use crate::session::{Session, Study};
 use crate::terminal;
 use effects::Learned;
 use page::Page;
@@ -28,46 +27,45 @@ use page::Page;
 /// About how many operations all predictions together may take.
 const EFFORT: usize = 4_000_000_000;
 
-/// Whether a report is asked of a log, not of directories.
-pub(crate) fn is_log(args: &ReportArgs) -> bool {
-    args.runs.iter().any(|path| path.is_file())
+/// Whether the paths of a report are logs, not directories of runs.
+pub(crate) fn is_log(paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| path.is_file())
 }
 
 /// Reads a log and writes its page.
-pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
-    let [path] = &args.runs[..] else {
+pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
+    let [path] = paths else {
         return Err(Error::Usage("a log of trimtab tune is drawn alone; name one file, or directories of runs".into()));
     };
     let page = html(path)?;
-    let mut out = path.with_extension("html");
-    if let Some(folder) = &args.out {
+    let mut file = path.with_extension("html");
+    if let Some(folder) = out {
         let fault =
             |error| Error::Failed(format!("cannot write to {}: {error}; choose another --out", folder.display()));
         std::fs::create_dir_all(folder).map_err(fault)?;
-        out = folder.join(out.file_name().unwrap_or_default());
+        file = folder.join(file.file_name().unwrap_or_default());
     }
-    if out == *path {
+    if file == *path {
         return Err(Error::Usage(format!("{} would be overwritten; choose another --out", path.display())));
     }
-    std::fs::write(&out, page)
-        .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", out.display())))?;
-    terminal::print(&format!("{}\n", out.display()))
+    std::fs::write(&file, page)
+        .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", file.display())))?;
+    terminal::print(&format!("{}\n", file.display()))
 }
 
 /// The page of a log.
 fn html(path: &Path) -> Result<String, Error> {
     let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
     let contents = log::read(path)?;
-    let task = contents.header.task().map_err(fault)?;
-    let asks = contents.entries.iter().filter(|entry| matches!(entry, Entry::Ask { .. })).count();
-    let mut session = Session::new(Task { budget: asks.max(1), ..task })?;
-    let history = History::replay(&contents.entries, &mut session).map_err(fault)?;
+    let study = contents.header.study().map_err(fault)?;
+    let mut session = Session::new(Study { budget: contents.asks().max(1), ..study })?;
+    let history = History::replay(&contents.records, &mut session).map_err(fault)?;
     let template = Template::parse(&contents.header.command, contents.header.shell, session.space())?;
     let measured: Vec<Vec<Level>> =
         history.outcomes().filter(|trial| Trial::value(trial).is_some()).map(|trial| trial.levels.clone()).collect();
     let predict = |levels: &[Level]| {
-        let opinion = session.predict(levels)?;
-        Some((f64::from(opinion.mean), f64::from(opinion.std_dev)))
+        let prediction = session.tuner().predict(levels)?;
+        Some((f64::from(prediction.mean), f64::from(prediction.std_dev)))
     };
     let observations = history.done.len();
     let each = (observations * (observations + 4 * session.space().knobs().len())).max(1);

@@ -9,14 +9,14 @@ use trimtab::{Goal, Level};
 
 use super::effects::{Effect, Learned, Pair, spread};
 use super::figures::{self, shown, shown_with};
+use crate::draw::svg::escape;
 use crate::session::Session;
-use crate::svg::escape;
 use crate::tune::history::{History, Trial};
 use crate::tune::log::Header;
 use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
-    [include_str!("../../report/figure.css"), include_str!("../../report/page.css"), include_str!("tune.css")];
+    [include_str!("../../draw/figure.css"), include_str!("../../draw/page.css"), include_str!("tune.css")];
 /// Panels of effects, pairs in the table, and pairs that are drawn.
 const MOST_EFFECTS: usize = 24;
 const MOST_PAIRS: usize = 10;
@@ -72,7 +72,7 @@ impl Page<'_> {
     }
 
     fn goal(&self) -> Goal {
-        self.session.task().goal
+        self.session.study().goal
     }
 
     /// What the numbers are.
@@ -96,7 +96,7 @@ impl Page<'_> {
             escape(
                 &self.header.cost.replace("extract ", "match of ").replace("last number", "last on standard output")
             ),
-            self.header.seed
+            self.session.study().seed
         );
         let _ = writeln!(html, "<pre><code>{}</code></pre>", escape(&self.header.command.join(" ")));
         if self.is_torn {
@@ -116,7 +116,7 @@ impl Page<'_> {
         let value = shown(best.value().unwrap_or(f64::NAN));
         let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}.</p>\n");
         html += &self.pasted(&best.levels);
-        if let Some(model) = self.session.best_posterior() {
+        if let Some(model) = self.session.tuner().best_posterior() {
             let expected = shown_with(model.mean.into(), model.std_dev.into());
             if model.levels == best.levels {
                 let _ = writeln!(html, "<p>By the model: the same, {expected}.</p>");

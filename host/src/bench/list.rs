@@ -1,0 +1,62 @@
+//! `trimtab list`: what there is to race, and what to race it with.
+
+use std::fmt::Write;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::bench::method::METHODS;
+use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
+use crate::error::Error;
+use crate::terminal;
+
+/// List the problems and methods of `trimtab bench`
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Prints problems and methods.
+pub(crate) fn run(args: &ListArgs) -> Result<(), Error> {
+    terminal::print(&if args.json { json() } else { text() })
+}
+
+fn text() -> String {
+    let mut text = String::from("Problems, with their parameters (--problem NAME:parameter=value,…)\n");
+    for family in FAMILIES {
+        let _ = writeln!(text, "\n  {:<22} {}", family.name, family.about);
+        for parameter in family.parameters {
+            let _ = writeln!(text, "  {:<22}   {}={}: {}", "", parameter.name, parameter.default, parameter.about);
+        }
+    }
+    let _ = writeln!(text, "\n  paper                  {}", PAPER.join(", "));
+    let _ = writeln!(text, "  beyond                 {}", BEYOND.join(", "));
+    let _ = writeln!(text, "  all                    the paper's and all others\n\nMethods (--method NAME,…)\n");
+    for method in METHODS {
+        let _ = writeln!(text, "  {:<22} {}\n  {:<22}   {}", method.name, method.about, "", method.source);
+    }
+    text + "\n  all                    all of them\n"
+}
+
+fn json() -> String {
+    let problems: Vec<_> = FAMILIES
+        .iter()
+        .map(|family| {
+            let parameters: Vec<_> = family
+                .parameters
+                .iter()
+                .map(
+                    |parameter| json!({"name": parameter.name, "default": parameter.default, "about": parameter.about}),
+                )
+                .collect();
+            json!({"name": family.name, "about": family.about, "parameters": parameters})
+        })
+        .collect();
+    let methods: Vec<_> = METHODS
+        .iter()
+        .map(|method| json!({"name": method.name, "about": method.about, "source": method.source}))
+        .collect();
+    format!("{}\n", json!({"problems": problems, "paper": PAPER, "methods": methods}))
+}

@@ -1,0 +1,35 @@
+//! The chip's tuner as a method: the core crate itself, through [`trimtab_sizes`].
+//!
+//! | setting | value |
+//! |---|---|
+//! | configuration | `Config::default()` |
+//! | rows of the lookup table | 256 |
+
+use trimtab::{Config, Event, Level};
+use trimtab_sizes::{AnyTuner, Setup};
+
+use super::{Entry, Method};
+use crate::error::Error;
+
+pub(crate) const TRIMTAB: Entry = Entry {
+    name: "trimtab",
+    about: "the tuner of the chip: Matérn + linear on the knobs, a table of 256 rows, UCB",
+    source: "this project, Config::default()",
+    start: |task| {
+        let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
+        let setup = Setup { knobs, config: Config::default(), seed, observations, feasible: None };
+        Ok(Box::new(Trimtab(trimtab_sizes::start(setup)?)))
+    },
+};
+
+struct Trimtab(Box<dyn AnyTuner>);
+
+impl Method for Trimtab {
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
+        Ok(self.0.ask()?.map(|prediction| prediction.levels))
+    }
+
+    fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
+        Ok(self.0.replay(levels, Event::Told(cost as f32))?)
+    }
+}

@@ -1,0 +1,383 @@
+//! The tables, each as HTML and as Markdown.
+//!
+//! **Choices**
+//! - A cell has a text for people and a number to sort by. Missing values sort last in either
+//!   order.
+//! - The best of a column is bold, by value, so that all ties are bold.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::figure::suggestion_seconds;
+use super::runs::{Problem, Race, Runs};
+use super::text;
+use super::verdict::Finding;
+use crate::bench::method::ORIGINALS;
+use crate::bench::stats::{Estimate, Score, is_level, mean_rank, quantile};
+use crate::draw::svg::escape;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cell {
+    text: String,
+    /// `None` if there is no number to sort by, so that the text decides.
+    key: Option<f64>,
+    is_strong: bool,
+}
+
+impl Cell {
+    fn words(text: impl Into<String>) -> Self {
+        Self { text: text.into(), key: None, is_strong: false }
+    }
+
+    fn number(key: f64, text: String) -> Self {
+        Self { text, key: Some(key), is_strong: false }
+    }
+
+    fn count(n: usize) -> Self {
+        Self::number(n as f64, n.to_string())
+    }
+
+    /// A missing value.
+    fn none() -> Self {
+        Self::words("–")
+    }
+
+    fn estimate(estimate: Option<Estimate>) -> Self {
+        estimate.map_or_else(Self::none, |estimate| Self::number(estimate.mean, text::with_error(&estimate)))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) note: String,
+    head: Vec<String>,
+    /// The first cell of a row names it.
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    fn new(id: &str, title: &str, note: &str, head: &[&str]) -> Self {
+        let head = head.iter().map(|name| (*name).into()).collect();
+        Self { id: id.into(), title: title.into(), note: note.into(), head, rows: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Makes the smallest value of each of these columns bold.
+    fn embolden(mut self, columns: Range<usize>) -> Self {
+        for column in columns {
+            let keys = self.rows.iter().filter_map(|row| row[column].key).filter(|key| key.is_finite());
+            let least = keys.fold(f64::INFINITY, f64::min);
+            let cells = self.rows.iter_mut().map(|row| &mut row[column]);
+            cells.for_each(|cell| {
+                cell.is_strong = cell.key.is_some_and(|key| least.is_finite() && is_level(key, least));
+            });
+        }
+        self
+    }
+
+    /// The table as part of a page.
+    pub(super) fn html(&self) -> String {
+        let (id, title) = (escape(&self.id), escape(&self.title));
+        let mut html = format!(
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"{id}-title\">\n\
+             <table id=\"{id}\">\n<caption id=\"{id}-title\">{title}</caption>\n<thead><tr>"
+        );
+        for name in &self.head {
+            let name = escape(name);
+            let _ = write!(html, "<th scope=\"col\" aria-sort=\"none\"><button type=\"button\">{name}</button></th>");
+        }
+        html += "</tr></thead>\n<tbody>\n";
+        for row in &self.rows {
+            html += "<tr>";
+            for (i, cell) in row.iter().enumerate() {
+                let text = escape(&cell.text);
+                let text = if cell.is_strong { format!("<b>{text}</b>") } else { text };
+                let key = cell.key.map(|key| if key.is_finite() { key.to_string() } else { "Infinity".into() });
+                let key = key.map(|key| format!(" data-key=\"{key}\"")).unwrap_or_default();
+                let _ = match i {
+                    0 => write!(html, "<th scope=\"row\"{key}>{text}</th>"),
+                    _ => write!(html, "<td{key}>{text}</td>"),
+                };
+            }
+            html += "</tr>\n";
+        }
+        html += "</tbody>\n</table>\n</div>\n";
+        if !self.note.is_empty() {
+            let _ = writeln!(html, "<p class=\"note\">{}</p>", escape(&self.note));
+        }
+        html
+    }
+
+    /// The table with its heading, its note and the command that made it.
+    pub(super) fn markdown(&self, command: &str) -> String {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("## {}\n\n", self.title);
+        text += &row(self.head.iter().map(|name| cell(name)).collect());
+        text += &row(self.head.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" }.into()).collect());
+        for cells in &self.rows {
+            let strong = |own: &Cell| if own.is_strong { format!("**{}**", cell(&own.text)) } else { cell(&own.text) };
+            text += &row(cells.iter().map(strong).collect());
+        }
+        if !self.note.is_empty() {
+            let _ = write!(text, "\n{}\n", self.note);
+        }
+        text + &format!("\n```sh\n{command}\n```\n\n")
+    }
+}
+
+/// Wins, ties and losses between two methods in the races that `keep` selects.
+fn score(runs: &Runs, own: usize, other: usize, keep: impl Fn(bool) -> bool) -> Score {
+    let races = runs.races().filter(|(_, mask, _)| keep(*mask));
+    Score::of(&races.flat_map(|(_, _, race)| race.pairs(own, other)).collect::<Vec<_>>())
+}
+
+/// The overall ranking.
+pub(super) fn ranking(runs: &Runs) -> Table {
+    let mut table = Table::new(
+        "ranking",
+        "Ranking over all problems and seeds",
+        "By the best value at the end of every run. Mean rank: 1 is best; it comes from pairs of runs on the same \
+         problem, mask and seed, where ties count half. Wins, ties and losses are against all other methods.",
+        &["method", "mean rank", "not masked", "masked", "wins", "ties", "losses", "problems", "seeds", "runs"],
+    );
+    let methods = runs.methods.len();
+    for (own, (name, _)) in runs.methods.iter().enumerate() {
+        let scores = |keep: fn(bool) -> bool| -> Vec<Score> {
+            (0..methods).filter(|other| *other != own).map(|other| score(runs, own, other, keep)).collect()
+        };
+        let rank =
+            |keep| mean_rank(&scores(keep)).map_or_else(Cell::none, |rank| Cell::number(rank, format!("{rank:.2}")));
+        let all = scores(|_| true);
+        let sum = |f: fn(&Score) -> usize| Cell::count(all.iter().map(f).sum());
+        let problems = runs.problems.iter().filter(|p| p.races.iter().any(|race| !race.runs[own].is_empty())).count();
+        let of_races = || runs.races().map(|(_, _, race)| race.runs[own].len());
+        table.rows.push(vec![
+            Cell::words(name),
+            rank(|_| true),
+            rank(|mask| !mask),
+            rank(|mask| mask),
+            sum(|score| score.wins),
+            sum(|score| score.ties),
+            sum(|score| score.losses),
+            Cell::count(problems),
+            Cell::count(of_races().max().unwrap_or(0)),
+            Cell::count(of_races().sum()),
+        ]);
+    }
+    let rank = |row: &[Cell]| row[1].key.unwrap_or(f64::INFINITY);
+    table.rows.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    table.embolden(1..4)
+}
+
+/// Every method against every other.
+pub(super) fn pairwise(runs: &Runs) -> Table {
+    let mut head = vec!["method"];
+    head.extend(runs.methods.iter().map(|(name, _)| name.as_str()));
+    let mut table = Table::new(
+        "pairwise",
+        "Pairwise wins, ties and losses",
+        "The row's method against the column's: runs on the same problem, mask and seed that ended better, level and \
+         worse. Bold where the row wins more often than it loses. Columns sort by the share of losses.",
+        &head,
+    );
+    for (own, (name, _)) in runs.methods.iter().enumerate() {
+        let cell = |other: usize| {
+            let score = score(runs, own, other, |_| true);
+            match score.loss_share() {
+                Some(share) if own != other => Cell {
+                    text: format!("{}–{}–{}", score.wins, score.ties, score.losses),
+                    key: Some(share),
+                    is_strong: score.wins > score.losses,
+                },
+                _ => Cell::none(),
+            }
+        };
+        table.rows.push(std::iter::once(Cell::words(name)).chain((0..runs.methods.len()).map(cell)).collect());
+    }
+    table
+}
+
+/// The cell of a column for a method.
+type Column<'a> = Box<dyn Fn(usize) -> Cell + 'a>;
+
+/// One problem: final values, optima and test errors, as far as its runs have them.
+pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
+    let races: Vec<(bool, &Race)> = problem.there().collect();
+    let mut columns: Vec<(String, Column<'_>)> = Vec::new();
+    let name = |what: &str, mask: bool| if mask { format!("{what}, masked") } else { what.to_string() };
+    for &(mask, race) in &races {
+        columns.push((name("final value", mask), Box::new(move |method| Cell::estimate(race.final_value(method)))));
+    }
+    if problem.has_optimum() {
+        for &(mask, race) in &races {
+            columns.push((name("optimum at", mask), Box::new(move |method| solved_at(race, method))));
+        }
+    }
+    if problem.has_test() {
+        for &(mask, race) in &races {
+            columns.push((name("test error", mask), Box::new(move |method| test_error(race, method))));
+        }
+    }
+    let bold = columns.len();
+    for &(mask, race) in &races {
+        columns.push((name("seeds", mask), Box::new(move |method| Cell::count(race.runs[method].len()))));
+    }
+    let mut head = vec!["method"];
+    head.extend(columns.iter().map(|(name, _)| name.as_str()));
+    let mut note = format!("After {} evaluations, mean ± standard error over seeds.", problem.horizon());
+    if problem.has_optimum() {
+        note += " Optimum at: the median evaluation that found it, and how many seeds did.";
+    }
+    if problem.has_test() {
+        note += " Test error: of the best combination, on held-out data.";
+    }
+    let mut table = Table::new(&format!("{slug}-table"), &problem.name, &note, &head);
+    for (method, (name, _)) in runs.methods.iter().enumerate() {
+        if races.iter().any(|(_, race)| !race.runs[method].is_empty()) {
+            table.rows.push(std::iter::once(Cell::words(name)).chain(columns.iter().map(|(_, f)| f(method))).collect());
+        }
+    }
+    table.embolden(1..bold + 1)
+}
+
+/// The median evaluation that found the optimum, and how many runs did.
+fn solved_at(race: &Race, method: usize) -> Cell {
+    let at = race.numbers(method, |run| run.solved_at());
+    let solved = at.iter().filter(|t| t.is_finite()).count();
+    let Some(median) = quantile(&at, 0.5) else { return Cell::none() };
+    let horizon = race.runs[method].iter().map(|run| run.bests.len()).max().unwrap_or(0);
+    let shown = if median.is_finite() { format!("{median}") } else { format!("> {horizon}") };
+    Cell::number(median, format!("{shown} ({solved}/{})", at.len()))
+}
+
+fn test_error(race: &Race, method: usize) -> Cell {
+    Cell::estimate(Estimate::of(&race.numbers(method, |run| run.test)))
+}
+
+/// A table of methods against races.
+fn overview(runs: &Runs, mut table: Table, keep: fn(&Problem) -> bool, cell: fn(&Race, usize) -> Cell) -> Table {
+    let races: Vec<_> = runs.races().filter(|(problem, _, _)| keep(problem)).collect();
+    if races.is_empty() {
+        return table;
+    }
+    let name = |problem: &Problem, mask| if mask { format!("{}, masked", problem.name) } else { problem.name.clone() };
+    table.head.extend(races.iter().map(|(problem, mask, _)| name(problem, *mask)));
+    for (method, (name, _)) in runs.methods.iter().enumerate() {
+        if races.iter().any(|(_, _, race)| !race.runs[method].is_empty()) {
+            let cells = races.iter().map(|(_, _, race)| cell(race, method));
+            table.rows.push(std::iter::once(Cell::words(name)).chain(cells).collect());
+        }
+    }
+    let columns = 1..table.head.len();
+    table.embolden(columns)
+}
+
+/// Final values of all problems.
+pub(super) fn finals(runs: &Runs) -> Table {
+    let note = "Mean ± standard error over seeds; lower is better, the best mean of a column is bold.";
+    let table = Table::new("finals", "Best value at the end", note, &["method"]);
+    overview(runs, table, |_| true, |race, method| Cell::estimate(race.final_value(method)))
+}
+
+/// Median evaluations to the optimum.
+pub(super) fn evaluations(runs: &Runs) -> Table {
+    let note = "The median evaluation that found the optimum, and how many seeds did. A median beyond the budget means \
+                that fewer than half of the seeds did.";
+    let table = Table::new("evaluations", "Evaluations to the optimum", note, &["method"]);
+    overview(runs, table, Problem::has_optimum, solved_at)
+}
+
+/// Errors on test data.
+pub(super) fn test_errors(runs: &Runs) -> Table {
+    let note = "The error of every run's best combination on held-out data: mean ± standard error over seeds. The \
+                methods minimise the validation error, so the smallest test error need not belong to the best search.";
+    let table = Table::new("test-errors", "Test error of the best combination", note, &["method"]);
+    overview(runs, table, Problem::has_test, test_error)
+}
+
+/// The time per suggestion.
+pub(super) fn seconds(runs: &Runs) -> Table {
+    let mut table = Table::new(
+        "seconds-table",
+        "Seconds per suggestion, in numbers",
+        "Processor time to suggest a combination and to learn from its value, one core per run. Original: the mean of \
+         other people's implementation, measured on one core of another machine.",
+        &["method", "median", "90 % below", "longest", "mean", "original, elsewhere", "suggestions"],
+    );
+    for (method, (name, _)) in runs.methods.iter().enumerate() {
+        let asked = suggestion_seconds(runs, method);
+        let at = |share| quantile(&asked, share).map_or_else(Cell::none, |x| Cell::number(x, text::seconds(x)));
+        let shown = |x: f64| Cell::number(x, text::seconds(x));
+        let mean = Estimate::of(&asked).map_or_else(Cell::none, |estimate| shown(estimate.mean));
+        let original = ORIGINALS.iter().find(|(method, _)| method == name).map_or_else(Cell::none, |(_, x)| shown(*x));
+        table.rows.push(vec![Cell::words(name), at(0.5), at(0.9), at(1.0), mean, original, Cell::count(asked.len())]);
+    }
+    table
+}
+
+/// The comparisons that trimtab loses, or in which it is behind.
+pub(super) fn findings(id: &str, title: &str, note: &str, findings: &[Finding]) -> Table {
+    let head = ["problem", "mask", "method", "trimtab", "that method", "wins–ties–losses", "p"];
+    let mut table = Table::new(id, title, note, &head);
+    for finding in findings {
+        let Score { wins, ties, losses } = finding.score;
+        let share = finding.score.loss_share().unwrap_or(0.0);
+        table.rows.push(vec![
+            Cell::words(&finding.problem),
+            Cell::words(if finding.mask { "masked" } else { "–" }),
+            Cell::words(&finding.rival),
+            Cell::number(finding.own.mean, text::with_error(&finding.own)),
+            Cell::number(finding.other.mean, text::with_error(&finding.other)),
+            Cell::number(share, format!("{wins}–{ties}–{losses}")),
+            Cell::number(finding.chance, text::chance(finding.chance)),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new("t", "A < B", "note | note", &["name", "x", "n"]);
+        for (name, x, n) in [("a|b", 2.0, 1), ("c", 1.0, 2), ("d", 1.0, 3)] {
+            table.rows.push(vec![Cell::words(name), Cell::number(x, format!("{x}")), Cell::count(n)]);
+        }
+        table.embolden(1..2)
+    }
+
+    #[test]
+    fn the_least_of_a_column_is_bold_ties_too() {
+        let strong: Vec<Vec<bool>> =
+            table().rows.iter().map(|row| row.iter().map(|cell| cell.is_strong).collect()).collect();
+        assert_eq!(strong, [[false, false, false], [false, true, false], [false, true, false]]);
+    }
+
+    #[test]
+    fn html_parses_and_says_what_headers_are_for() {
+        let html = format!("<x>{}</x>", table().html());
+        let document = roxmltree::Document::parse(&html).unwrap();
+        let all = |name: &'static str| document.descendants().filter(move |node| node.has_tag_name(name));
+        assert_eq!(all("caption").next().unwrap().text(), Some("A < B"));
+        let scopes: Vec<_> = all("th").map(|th| th.attribute("scope").unwrap()).collect();
+        assert_eq!(scopes, ["col", "col", "col", "row", "row", "row"]);
+        assert_eq!(all("td").next().unwrap().attribute("data-key"), Some("2"));
+    }
+
+    #[test]
+    fn markdown_by_hand() {
+        let text = table().markdown("trimtab report runs");
+        assert_eq!(
+            text,
+            "## A < B\n\n| name | x | n |\n| --- | ---: | ---: |\n| a\\|b | 2 | 1 |\n| c | **1** | 2 |\n| d | **1** | 3 |\n\n\
+             note | note\n\n```sh\ntrimtab report runs\n```\n\n"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! The runs on disk: one file per run, complete or absent.
+//!
+//! `DIR/<problem>/<method>-<seed>[-masked].jsonl`, and `DIR/bench.json` with the settings that all
+//! runs of a directory share.
+//!
+//! **Choices**
+//! - A file is written under a temporary name and then renamed, so that every file under its own
+//!   name is a complete run.
+//! - A directory keeps the settings of its first run, because runs with another budget would
+//!   distort every mean.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::job::Job;
+use crate::bench::runs::evaluation::{self, Evaluation};
+use crate::error::Error;
+
+/// The settings that all runs of a directory share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    /// Evaluations per run, including initial ones.
+    pub(crate) budget: usize,
+    /// Initial evaluations, the same for all methods of a seed.
+    pub(crate) init: usize,
+    /// Checksum of the --data table; `None` for generated data.
+    #[serde(default)]
+    pub(crate) data: Option<String>,
+}
+
+/// The FNV-1a checksum of a file, in hexadecimal digits.
+pub(super) fn checksum(path: &Path) -> Result<String, Error> {
+    let bytes = fs::read(path).map_err(|error| Error::Usage(format!("--data {}: {error}", path.display())))?;
+    let sum = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    Ok(format!("{sum:016x}"))
+}
+
+pub(crate) struct Store {
+    folder: PathBuf,
+    /// The text of `bench.json`, written with the first run, so that a command that fails earlier
+    /// leaves nothing behind.
+    settings: String,
+}
+
+impl Store {
+    /// Opens a directory for runs with these settings.
+    pub(crate) fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        let text = serde_json::to_string(settings).map_err(|error| Error::Failed(error.to_string()))?;
+        let store = Self { folder: folder.to_path_buf(), settings: text + "\n" };
+        let path = store.settings_path();
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                let there: Settings = serde_json::from_str(&text).map_err(|error| {
+                    Error::Failed(format!("{} is damaged: {error}; choose another --out", path.display()))
+                })?;
+                if there.data != settings.data {
+                    return Err(Error::Usage(format!(
+                        "{} has runs with other data; pass the same --data, or choose another --out",
+                        folder.display()
+                    )));
+                }
+                if there != *settings {
+                    let Settings { budget, init, .. } = there;
+                    return Err(Error::Usage(format!(
+                        "{} has runs of --budget {budget} --init {init}; use the same values, or choose another --out",
+                        folder.display()
+                    )));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::Failed(format!("cannot read {}: {error}", path.display()))),
+        }
+        Ok(store)
+    }
+
+    /// Whether a run is stored.
+    pub(crate) fn has(&self, job: &Job) -> bool {
+        self.path(job).exists()
+    }
+
+    /// Stores a run.
+    pub(crate) fn write(&self, job: &Job, records: &[Evaluation]) -> Result<(), Error> {
+        let mut text = String::new();
+        for record in records {
+            text += &serde_json::to_string(record).map_err(|error| Error::Failed(error.to_string()))?;
+            text.push('\n');
+        }
+        if !self.settings_path().exists() {
+            self.replace(&self.settings_path(), &self.settings)?;
+        }
+        self.replace(&self.path(job), &text)
+    }
+
+    fn settings_path(&self) -> PathBuf {
+        self.folder.join("bench.json")
+    }
+
+    /// Reads a run.
+    pub(crate) fn read(&self, job: &Job) -> Result<Vec<Evaluation>, Error> {
+        evaluation::read(&self.path(job))
+    }
+
+    fn path(&self, job: &Job) -> PathBuf {
+        let masked = if job.mask { "-masked" } else { "" };
+        let file = format!("{}-{}{masked}.jsonl", job.method.name, job.seed);
+        self.folder.join(job.problem.replace([':', ',', '=', '/'], "-")).join(file)
+    }
+
+    /// Writes a file completely or not at all, and creates its folder if needed.
+    fn replace(&self, path: &Path, text: &str) -> Result<(), Error> {
+        // Another thread or process may write the same file, so each uses its own temporary name.
+        let half = path.with_extension(format!("{}-{:?}.half", std::process::id(), std::thread::current().id()));
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&half, text))
+            .and_then(|()| fs::rename(&half, path))
+            .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", path.display())))
+    }
+}

@@ -1,0 +1,104 @@
+//! All of it for programs: one JSON object.
+//!
+//! **Choices.** Numbers that are not finite are null: before the first measurement a model expects anything. Numbers are those of the chip, in single precision.
+
+use std::path::Path;
+
+use serde::Serialize;
+use trimtab::{Event, Level};
+
+use super::Verdict;
+use crate::device::stream::{Kind, Run, Runs, Step};
+use crate::error::Error;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    runs: Vec<OneRun<'a>>,
+    garbled: u32,
+    picture: Option<String>,
+}
+
+#[derive(Serialize)]
+struct OneRun<'a> {
+    name: &'a str,
+    seed: Option<u64>,
+    firmware: Option<&'a str>,
+    /// How many frames are missing.
+    lost: u32,
+    is_over: bool,
+    proposals: usize,
+    /// How many proposals are the same on this machine, to the bit.
+    same: usize,
+    /// What differed first, or why nothing could be compared.
+    difference: Option<String>,
+    obstacle: Option<&'a str>,
+    best: Option<f32>,
+    steps: Vec<OneStep<'a>>,
+}
+
+#[derive(Serialize)]
+struct OneStep<'a> {
+    frame: u32,
+    kind: &'static str,
+    event: &'static str,
+    levels: &'a [Level],
+    value: Option<f32>,
+    mean: Option<f32>,
+    std_dev: Option<f32>,
+    score: Option<f32>,
+}
+
+/// The whole log.
+pub(super) fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>) -> Result<String, Error> {
+    let report = Report {
+        runs: runs.all.iter().zip(verdicts).map(|(run, verdict)| one(run, verdict)).collect(),
+        garbled,
+        picture: picture.map(|path| path.display().to_string()),
+    };
+    match serde_json::to_string(&report) {
+        Ok(text) => Ok(text + "\n"),
+        Err(error) => Err(Error::Failed(format!("cannot write JSON: {error}; leave out --json"))),
+    }
+}
+
+fn one<'a>(run: &'a Run, verdict: &'a Verdict) -> OneRun<'a> {
+    OneRun {
+        name: run.name(),
+        seed: run.about.as_ref().map(|about| about.seed),
+        firmware: run.about.as_ref().map(|about| about.release.as_str()),
+        lost: run.lost,
+        is_over: run.is_over,
+        proposals: verdict.proposals,
+        same: verdict.same,
+        difference: verdict.difference.as_ref().map(|(_, difference)| difference.to_string()),
+        obstacle: verdict.obstacle.as_deref(),
+        best: run.best().map(|(_, _, value)| value),
+        steps: run.steps.iter().map(step).collect(),
+    }
+}
+
+fn step(step: &Step) -> OneStep<'_> {
+    let finite = |x: f32| Some(x).filter(|x| x.is_finite());
+    let opinion = step.opinion();
+    OneStep {
+        frame: step.number,
+        kind: match step.kind {
+            Kind::Measured(_) => "measured",
+            Kind::Asked(_) => "asked",
+            Kind::Told => "told",
+            Kind::Resumed => "resumed",
+        },
+        event: match step.event {
+            Event::Told(_) => "told",
+            Event::Failed => "failed",
+            Event::Enqueued => "enqueued",
+            Event::Asked => "asked",
+            Event::Cancelled => "cancelled",
+        },
+        levels: &step.levels,
+        value: step.value(),
+        mean: opinion.and_then(|opinion| finite(opinion.mean)),
+        std_dev: opinion.and_then(|opinion| finite(opinion.std_dev)),
+        score: opinion.and_then(|opinion| finite(opinion.score)),
+    }
+}

@@ -1,0 +1,153 @@
+//! `trimtab replay`: a chip's run again, on this machine, compared bit by bit, and drawn.
+//!
+//! ```text
+//! log → runs → verdict: every proposal of the chip beside one of a tuner here
+//!            └→ picture
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`verdict`] | the tuner here beside the one in the log |
+//! | [`picture`] | the best so far, and where it measured |
+//! | [`json`] | all of it for programs |
+//!
+//! **Choices.** The tuner here is larger than the chip's and keeps to its limits, so it proposes the same. Exit code 0 means that at least one proposal was compared
+//! and none differed; what could not be compared, and why, is said.
+
+mod json;
+mod picture;
+mod verdict;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::device::stream::{Run, Runs};
+use crate::draw::number::short;
+use crate::error::Error;
+use crate::terminal;
+use verdict::Verdict;
+
+const HELP: &str = "\
+Examples:
+  trimtab replay run.log                      check every proposal, draw the last run to run.svg
+  trimtab replay run.log --run 2 --svg 2.svg  another run of the same log
+  trimtab replay run.log --json --no-svg      all measurements, for a program to read
+
+A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port. Exit code 0: at least one proposal was compared and none
+differed. 1: one differed, or none could be compared. Not in a log is the predicate that rules combinations out, and a random map is of the firmware's own
+size: such runs are checked by a test of your own with trimtab_firmware::telemetry::check.";
+
+/// Repeat a chip's run on this machine, compare every proposal bit by bit, and draw it
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct ReplayArgs {
+    /// What `trimtab watch --log` kept
+    #[arg(value_name = "LOG")]
+    pub(crate) log: PathBuf,
+    /// Which run is drawn, counted from 1 [default: the last with a measurement]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) run: Option<u32>,
+    /// Write the picture here [default: beside the log]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_svg")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write no picture
+    #[arg(long)]
+    pub(crate) no_svg: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Checks all runs of a log and draws one.
+pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
+    let path = args.log.display();
+    let stream = std::fs::read(&args.log)
+        .map_err(|error| Error::Failed(format!("cannot read {path}: {error}; name a log of trimtab watch --log")))?;
+    let (runs, garbled) = Runs::read(&stream);
+    if runs.frames == 0 {
+        return Err(Error::Failed(format!("{path} has no frame in it; name a log of trimtab watch --log")));
+    }
+    let verdicts: Vec<Verdict> = runs.all.iter().map(Verdict::of).collect();
+    let chosen = chosen(&runs, args)?;
+    let drawn = draw(&runs.all[chosen], &verdicts[chosen], args);
+    let picture = drawn.as_ref().ok().and_then(Option::as_deref);
+    terminal::print(&match args.json {
+        true => json::text(&runs, &verdicts, garbled, picture)?,
+        false => text(&runs, &verdicts, garbled, picture),
+    })?;
+    drawn?;
+    judged(&verdicts)
+}
+
+/// Which run is drawn.
+fn chosen(runs: &Runs, args: &ReplayArgs) -> Result<usize, Error> {
+    let count = runs.all.len();
+    match args.run {
+        Some(number) if number as usize <= count => Ok(number as usize - 1),
+        Some(number) => Err(Error::Usage(format!("there is no run {number}; the log has {count}"))),
+        None => {
+            let last = runs.all.iter().rposition(|run| run.outcomes().next().is_some());
+            Ok(last.unwrap_or(count - 1))
+        }
+    }
+}
+
+/// Draws a run, if that is wanted; where.
+fn draw(run: &Run, verdict: &Verdict, args: &ReplayArgs) -> Result<Option<PathBuf>, Error> {
+    if args.no_svg || run.outcomes().next().is_none() {
+        return Ok(None);
+    }
+    let path = args.svg.clone().unwrap_or_else(|| args.log.with_extension("svg"));
+    if path == args.log {
+        return Err(Error::Usage(format!("{} would be overwritten; choose another --svg", path.display())));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let written = folder.map_or(Ok(()), std::fs::create_dir_all);
+    written.and_then(|()| std::fs::write(&path, picture::draw(run, verdict))).map_err(|error| {
+        let path = path.display();
+        Error::Failed(format!("cannot write {path}: {error}; choose another --svg, or none with --no-svg"))
+    })?;
+    Ok(Some(path))
+}
+
+/// All that was found, for people.
+fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, what: &str| {
+        let _ = writeln!(text, "{name:<9} {what}");
+    };
+    for (i, (run, verdict)) in runs.all.iter().zip(verdicts).enumerate() {
+        let number = if runs.all.len() > 1 { format!("run {}", i + 1) } else { "run".into() };
+        let (measured, failures) = (run.outcomes().count(), run.failures());
+        let seed = run.about.as_ref().map_or_else(String::new, |about| format!(", seed {}", about.seed));
+        row(&number, &format!("{}: {measured} measured, {failures} failed{seed}", run.name()));
+        if let Some((number, best, value)) = run.best() {
+            let levels = run.text(&best.levels);
+            row("best", &format!("{}  {levels}  (measurement {number})", short(value.into())));
+        }
+        for line in verdict.lines(run) {
+            row("check", &line);
+        }
+    }
+    if garbled > 0 {
+        row("stream", &format!("{garbled} times something was no frame, and was left out"));
+    }
+    if let Some(path) = picture {
+        row("picture", &path.display().to_string());
+    }
+    text
+}
+
+/// What the exit code says.
+fn judged(verdicts: &[Verdict]) -> Result<(), Error> {
+    let differences = verdicts.iter().filter(|verdict| verdict.difference.is_some()).count();
+    let same: usize = verdicts.iter().map(|verdict| verdict.same).sum();
+    match (differences, same) {
+        (0, 0) => Err(Error::Failed("no proposal could be compared; the lines above say why".into())),
+        (0, _) => Ok(()),
+        (1, _) => Err(Error::Failed("the chip and this machine differ; the lines above say where".into())),
+        (several, _) => Err(Error::Failed(format!("{several} runs differ; the lines above say where"))),
+    }
+}

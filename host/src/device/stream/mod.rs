@@ -1,0 +1,291 @@
+//! The runs of a chip, put together from the frames that it sends.
+//!
+//! ```text
+//! bytes → frames → runs: what is tuned, then one step after the other
+//! ```
+//!
+//! **Choices.** A hello begins a run; what was heard before is a run of its own. A step is kept as it was sent. Steps after a missing frame are kept and
+//! drawn, but marked: what the tuner knew then is not known. Knobs that were not heard are called by their place alone.
+
+mod step;
+
+pub(crate) use step::{Kind, Step};
+
+use trimtab::{Config, Event, Goal, Knob, Level, Scale};
+use trimtab_firmware::telemetry::{Cause, Frame, Hello, KnobPart, Received, Shape};
+
+use crate::draw::number::short;
+use crate::space::for_ever;
+
+/// The longest frame that is read: of a thousand knobs, with room to spare.
+pub(crate) const MOST_BYTES: usize = 2048;
+
+/// Finds the frames of a chip.
+pub(crate) type Decoder = trimtab_firmware::telemetry::Decoder<MOST_BYTES>;
+
+/// What a hello says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct About {
+    pub(crate) release: String,
+    pub(crate) name: String,
+    pub(crate) cause: Cause,
+    pub(crate) is_restricted: bool,
+    pub(crate) map: (u16, u16),
+    pub(crate) budget: usize,
+    pub(crate) seed: u64,
+    pub(crate) config: Config,
+}
+
+/// A knob as far as it was heard.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Heard {
+    #[default]
+    Nothing,
+    Whole(Knob),
+    /// Scale, how many values there are in all, and the first of them.
+    Part(Scale, usize, Vec<f32>),
+}
+
+/// One run, as far as it was heard.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Run {
+    /// None if the hello was missed.
+    pub(crate) about: Option<About>,
+    knobs: Vec<Heard>,
+    pub(crate) steps: Vec<Step>,
+    /// How many frames are missing.
+    pub(crate) lost: u32,
+    /// Whether the chip said that it is done.
+    pub(crate) is_over: bool,
+}
+
+impl Run {
+    fn new(hello: &Hello<'_>) -> Self {
+        let about = About {
+            release: hello.release.into(),
+            name: hello.name.into(),
+            cause: hello.cause,
+            is_restricted: hello.is_restricted,
+            map: hello.map,
+            budget: hello.budget.into(),
+            seed: hello.seed,
+            config: hello.config,
+        };
+        Self { about: Some(about), knobs: vec![Heard::Nothing; hello.knobs.into()], ..Self::default() }
+    }
+
+    /// What is tuned.
+    pub(crate) fn name(&self) -> &str {
+        self.about.as_ref().map_or("a chip", |about| if about.name.is_empty() { "a chip" } else { &about.name })
+    }
+
+    pub(crate) fn goal(&self) -> Goal {
+        self.about.as_ref().map_or(Goal::Minimise, |about| about.config.goal)
+    }
+
+    /// All knobs, if all were heard.
+    pub(crate) fn knobs(&self) -> Option<Vec<Knob>> {
+        self.knobs.iter().map(|heard| if let Heard::Whole(knob) = heard { Some(*knob) } else { None }).collect()
+    }
+
+    /// Steps with an outcome, in their order.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| matches!(step.event, Event::Told(_) | Event::Failed))
+    }
+
+    pub(crate) fn failures(&self) -> usize {
+        self.steps.iter().filter(|step| step.event == Event::Failed).count()
+    }
+
+    /// The first of the best outcomes, and which it was, counted from 1.
+    pub(crate) fn best(&self) -> Option<(usize, &Step, f32)> {
+        let mut best: Option<(usize, &Step, f32)> = None;
+        for (i, step) in self.outcomes().enumerate() {
+            if let Some(value) = step.value()
+                && best.is_none_or(|(_, _, best)| is_better(self.goal(), value, best))
+            {
+                best = Some((i + 1, step, value));
+            }
+        }
+        best
+    }
+
+    /// The best value after each outcome, from the first value on.
+    pub(crate) fn best_so_far(&self) -> Vec<f64> {
+        let mut best: Option<f32> = None;
+        self.outcomes()
+            .filter_map(|step| {
+                if let Some(value) = step.value()
+                    && best.is_none_or(|best| is_better(self.goal(), value, best))
+                {
+                    best = Some(value);
+                }
+                best.map(f64::from)
+            })
+            .collect()
+    }
+
+    /// Levels as people read them: values of graded knobs, levels of others, bits for switches.
+    pub(crate) fn text(&self, levels: &[Level]) -> String {
+        let knob = |place: usize| match self.knobs.get(place) {
+            Some(Heard::Whole(knob)) => Some(*knob),
+            _ => None,
+        };
+        if levels.len() > 4 && (0..levels.len()).all(|place| knob(place).is_some_and(|knob| knob.levels() == 2)) {
+            return levels.iter().map(|level| if *level == 0 { '0' } else { '1' }).collect();
+        }
+        let words = levels.iter().enumerate().map(|(place, level)| match knob(place) {
+            Some(Knob::Graded { values, .. }) => {
+                values.get(usize::from(*level)).map_or_else(|| level.to_string(), |value| short((*value).into()))
+            }
+            _ => level.to_string(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn take_knob(&mut self, part: &KnobPart) {
+        let Some(heard) = self.knobs.get_mut(usize::from(part.place)) else { return };
+        *heard = match (&part.shape, std::mem::take(heard)) {
+            (Shape::Nominal { levels }, _) => Heard::Whole(Knob::nominal(*levels)),
+            (Shape::Ranked { levels }, _) => Heard::Whole(Knob::ranked(*levels)),
+            (Shape::Graded { is_log, levels, first, values }, before) => {
+                let scale = if *is_log { Scale::Log } else { Scale::Linear };
+                let mut all = match before {
+                    Heard::Part(_, _, all) if all.len() == usize::from(*first) => all,
+                    _ if *first == 0 => Vec::new(),
+                    // A part between is missing.
+                    _ => return,
+                };
+                all.extend(values.iter());
+                let total = usize::from(*levels);
+                match all.len() == total {
+                    true => Heard::Whole(Knob::graded(for_ever(all), scale)),
+                    false => Heard::Part(scale, total, all),
+                }
+            }
+        };
+    }
+}
+
+/// Whether one value is better than another.
+pub(crate) fn is_better(goal: Goal, value: f32, other: f32) -> bool {
+    match goal {
+        Goal::Minimise => value < other,
+        Goal::Maximise => value > other,
+    }
+}
+
+/// All runs that were heard.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs {
+    pub(crate) all: Vec<Run>,
+    /// How many frames there were.
+    pub(crate) frames: usize,
+}
+
+impl Runs {
+    /// All runs of a whole stream, and how often something in it was no frame.
+    pub(crate) fn read(stream: &[u8]) -> (Self, u32) {
+        let (mut decoder, mut runs) = (Decoder::new(), Self::default());
+        for byte in stream {
+            if let Some(Ok(received)) = decoder.push(*byte) {
+                runs.take(&received);
+            }
+        }
+        (runs, decoder.garbled())
+    }
+
+    /// The run under way.
+    pub(crate) fn last(&self) -> Option<&Run> {
+        self.all.last()
+    }
+
+    /// Takes a frame in.
+    pub(crate) fn take(&mut self, received: &Received<'_>) {
+        self.frames += 1;
+        if let Frame::Hello(hello) = &received.frame {
+            self.all.push(Run::new(hello));
+            return;
+        }
+        // A small number without a hello is of a run whose beginning was missed.
+        let is_foreign = received.lost > 0 && received.lost == received.number;
+        if self.all.is_empty() || is_foreign {
+            self.all.push(Run::default());
+        }
+        let Some(run) = self.all.last_mut() else { return };
+        run.lost = run.lost.saturating_add(received.lost);
+        let is_known = run.lost == 0 && run.about.is_some();
+        match &received.frame {
+            Frame::Hello(_) => {}
+            Frame::Knob(part) => run.take_knob(part),
+            Frame::End => run.is_over = true,
+            Frame::Measured { .. } | Frame::Asked(_) | Frame::Happened { .. } => {
+                run.steps.extend(Step::of(&received.frame, received.number, is_known));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trimtab_firmware::telemetry::Reporter;
+    use trimtab_firmware::{relays, telemetry};
+
+    fn stream() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut tuner = Box::new(relays::RelayTuner::new());
+        tuner.init(relays::space().unwrap(), Config::default(), 4).unwrap();
+        let mut reporter = Reporter::new(&mut bytes);
+        reporter.hello(&tuner, &telemetry::About { name: "relays", cause: Cause::New, budget: 3 }).unwrap();
+        for event in [Event::Told(5.0), Event::Failed, Event::Told(-2.0), Event::Told(0.0)] {
+            let proposal = tuner.ask().unwrap();
+            tuner.replay(&trimtab::Record::new(&proposal.combination, event)).unwrap();
+            reporter.measured(&proposal, event).unwrap();
+        }
+        reporter.end().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_run_is_put_together() {
+        let (runs, garbled) = Runs::read(&stream());
+        assert_eq!((runs.all.len(), runs.frames, garbled), (1, 1 + 24 + 4 + 1, 0));
+        let run = &runs.all[0];
+        assert_eq!((run.name(), run.lost, run.is_over, run.failures()), ("relays", 0, true, 1));
+        assert_eq!(run.knobs().unwrap(), relays::KNOBS);
+        assert_eq!(run.best().map(|(number, _, value)| (number, value)), Some((3, -2.0)));
+        assert_eq!(run.best_so_far(), [5.0, 5.0, -2.0, -2.0]);
+        let text = run.text(&run.steps[0].levels);
+        assert!(text.len() == 24 && text.chars().all(|c| matches!(c, '0' | '1')), "{text}");
+    }
+
+    #[test]
+    fn a_missed_hello_begins_a_run_of_its_own() {
+        let whole = stream();
+        let frames: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == 0).collect();
+        // The first is the zero before the hello, the second the hello.
+        let headless = frames[2..].concat();
+        let (runs, _) = Runs::read(&[&whole[..], &headless].concat());
+        assert_eq!(runs.all.iter().map(|run| run.lost).collect::<Vec<_>>(), [0, 1]);
+        assert!(runs.all[1].about.is_none() && runs.all[1].steps.iter().all(|step| !step.is_known));
+        assert_eq!(runs.all[0].steps.len(), runs.all[1].steps.len());
+    }
+
+    #[test]
+    fn values_in_parts_are_joined_and_a_missing_part_leaves_the_knob_open() {
+        let values: &'static [f32] = Box::leak((0..40).map(|i| i as f32 / 4.0).collect::<Vec<_>>().into_boxed_slice());
+        let knob = Knob::graded(values, Scale::Log);
+        let parts: Vec<_> = KnobPart::parts(0, knob).collect();
+        assert_eq!(parts.len(), 3);
+        let joined = |taken: &[usize]| {
+            let mut run = Run { knobs: vec![Heard::Nothing], ..Run::default() };
+            taken.iter().for_each(|part| run.take_knob(&parts[*part]));
+            run.knobs()
+        };
+        assert_eq!(joined(&[0, 1, 2]), Some(vec![knob]));
+        for some in [&[0, 2][..], &[0, 1], &[1, 2], &[]] {
+            assert_eq!(joined(some), None, "{some:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A tuning session with named knobs: what `tune` and `serve` have in common.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`study`] | what a session is about: space, goal, seed, budget |
+//! | [`record`] | one thing that happened, as JSON |
+//!
+//! **Choices**
+//! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it costs only the tells.
+//! - An ask is numbered from 1. Its record must carry the next number, so a missing line is noticed.
+//! - Values are f64 here and f32 in the core, which refuses one that does not fit.
+//! - Whatever is refused changes nothing.
+
+pub(crate) mod record;
+pub(crate) mod study;
+
+use std::collections::HashSet;
+
+use trimtab::{Config, Event, Level};
+use trimtab_sizes::{AnyTuner, Feasible, Prediction, Setup};
+
+use crate::error::Error;
+use crate::space::{NamedKnob, NamedSpace};
+use record::{Expected, Happened, Place, Record};
+
+pub(crate) use study::Study;
+
+/// A tuner with the names of its knobs, the ids of its asks and its budget.
+pub(crate) struct Session {
+    study: Study,
+    tuner: Box<dyn AnyTuner>,
+    asked: u64,
+    pending: Vec<(u64, Vec<Level>)>,
+    measured: HashSet<Vec<Level>>,
+}
+
+/// The answer to an ask.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Next {
+    Measure(Ask),
+    /// Every combination is measured or pending.
+    NothingLeft,
+    /// As many combinations as the budget are measured or pending.
+    BudgetSpent,
+}
+
+/// A combination to measure.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ask {
+    /// Counted from 1.
+    pub(crate) id: u64,
+    pub(crate) prediction: Prediction,
+}
+
+impl Ask {
+    pub(crate) fn record(&self) -> Record {
+        let std_dev = Some(self.prediction.std_dev).filter(|std_dev| std_dev.is_finite());
+        let expected = Expected { mean: std_dev.map(|_| self.prediction.mean), std_dev };
+        let place = Place { id: Some(self.id), config: None, levels: Some(self.prediction.levels.clone()) };
+        Record { place, happened: Happened::Ask { expected: Some(expected) } }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(study: Study) -> Result<Self, Error> {
+        let knobs = study.space.core_knobs();
+        let config = Config { goal: study.goal, ..Config::default() };
+        let space = study.space.clone();
+        let feasible: Option<Feasible> = match space.forbidden().is_empty() {
+            true => None,
+            false => Some(Box::new(move |levels| space.is_allowed(levels))),
+        };
+        let setup = Setup { knobs: &knobs, config, seed: study.seed, observations: study.budget, feasible };
+        let tuner = trimtab_sizes::start(setup)?;
+        Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new() })
+    }
+
+    pub(crate) fn study(&self) -> &Study {
+        &self.study
+    }
+
+    pub(crate) fn space(&self) -> &NamedSpace {
+        &self.study.space
+    }
+
+    /// The tuner's predictions and best combinations.
+    pub(crate) fn tuner(&self) -> &dyn AnyTuner {
+        self.tuner.as_ref()
+    }
+
+    /// Proposes the next combination to measure.
+    pub(crate) fn ask(&mut self) -> Result<Next, Error> {
+        if self.is_spent() {
+            return Ok(Next::BudgetSpent);
+        }
+        let Some(prediction) = self.tuner.ask()? else { return Ok(Next::NothingLeft) };
+        self.asked += 1;
+        self.pending.push((self.asked, prediction.levels.clone()));
+        Ok(Next::Measure(Ask { id: self.asked, prediction }))
+    }
+
+    /// Does what a record says, be it new or replayed; returns it with the id and the levels of its combination.
+    pub(crate) fn apply(&mut self, record: Record) -> Result<Record, String> {
+        if let Happened::Resume { .. } = record.happened {
+            return Ok(record);
+        }
+        let mut place = record.place.clone();
+        // An ask's own id is not pending yet.
+        let ask = place.id.take_if(|_| matches!(record.happened, Happened::Ask { .. }));
+        let levels = self.levels(&place)?;
+        let pending = self.pending.iter().position(|(_, own)| *own == levels);
+        let event = match record.happened {
+            Happened::Ask { .. } => {
+                self.check_ask(ask, &levels)?;
+                Event::Asked
+            }
+            Happened::Tell { value, .. } => {
+                self.check_budget(&levels)?;
+                Event::Told(value as f32)
+            }
+            Happened::Failed { .. } => {
+                self.check_budget(&levels)?;
+                Event::Failed
+            }
+            Happened::Cancel {} if pending.is_none() => {
+                return Err("it is not pending, so there is nothing to cancel".into());
+            }
+            Happened::Cancel {} => Event::Cancelled,
+            Happened::Enqueue {} | Happened::Resume { .. } => Event::Enqueued,
+        };
+        self.tuner.replay(&levels, event).map_err(|error| format!("the tuner says: {error}"))?;
+        let id = match event {
+            Event::Asked => {
+                self.asked += 1;
+                self.pending.push((self.asked, levels.clone()));
+                Some(self.asked)
+            }
+            Event::Enqueued => None,
+            Event::Told(_) | Event::Failed | Event::Cancelled => {
+                if event != Event::Cancelled {
+                    self.measured.insert(levels.clone());
+                }
+                pending.map(|place| self.pending.remove(place).0)
+            }
+        };
+        Ok(Record { place: Place { id, config: None, levels: Some(levels) }, ..record })
+    }
+
+    /// The combination that `id`, `config` or `levels` names; if several do, they must agree.
+    pub(crate) fn levels(&self, place: &Place) -> Result<Vec<Level>, String> {
+        let named = place.config.as_ref().map(|config| self.space().levels(config));
+        let counted = place.levels.as_ref().map(|levels| self.checked(levels));
+        let pending = place.id.map(|id| self.pending(id));
+        let mut found: Option<Vec<Level>> = None;
+        for levels in [named, counted, pending].into_iter().flatten() {
+            let levels = levels?;
+            if found.as_ref().is_some_and(|found| *found != levels) {
+                return Err("`id`, `config` and `levels` must name the same combination".into());
+            }
+            found = Some(levels);
+        }
+        found.ok_or_else(|| "there is no `config` to say which combination".into())
+    }
+
+    fn checked(&self, levels: &[Level]) -> Result<Vec<Level>, String> {
+        let knobs = self.space().knobs();
+        let fits = |(level, knob): (&Level, &NamedKnob)| usize::from(*level) < knob.levels().len();
+        match levels.len() == knobs.len() && levels.iter().zip(knobs).all(fits) {
+            true => Ok(levels.to_vec()),
+            false => Err(format!(
+                "`levels` must be a list of {} whole numbers, each counted from 0 and less than its knob's number of levels",
+                knobs.len()
+            )),
+        }
+    }
+
+    fn pending(&self, id: u64) -> Result<Vec<Level>, String> {
+        match self.pending.iter().find(|(own, _)| *own == id) {
+            Some((_, levels)) => Ok(levels.clone()),
+            None if (1..=self.asked).contains(&id) => {
+                Err(format!("no ask with the id {id} is pending: it has an outcome or was cancelled"))
+            }
+            None => Err(format!("no ask with the id {id} is pending: there was none")),
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.measured.len() + self.pending.len() >= self.study.budget
+    }
+
+    /// Whether a replayed ask can have happened. Whether this model would have asked the same is not checked.
+    fn check_ask(&self, id: Option<u64>, levels: &[Level]) -> Result<(), String> {
+        let next = self.asked + 1;
+        match id {
+            Some(id) if id != next => Err(format!("ask {id} comes where ask {next} should; a record is missing")),
+            _ if self.measured.contains(levels) => {
+                Err("this combination is measured already, so it cannot have been asked; a record is wrong".into())
+            }
+            _ if self.is_spent() => {
+                Err(format!("the budget of {} measurements is too small for this ask", self.study.budget))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the budget has room for the outcome of a combination.
+    fn check_budget(&self, levels: &[Level]) -> Result<(), String> {
+        match self.measured.len() < self.study.budget || self.measured.contains(levels) {
+            true => Ok(()),
+            false => Err(format!(
+                "the budget of {} measurements is spent; begin a session with a larger one from these records",
+                self.study.budget
+            )),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a session is about, and its fields in a log's first line and in the `init` of `serve`.
+//!
+//! ```text
+//! "goal":"minimize","seed":1,"budget":60,"knobs":[…],"forbid":[…]
+//! ```
+
+use serde_json::Value;
+use trimtab::Goal;
+use trimtab_sizes::MOST;
+
+use super::record::Fields;
+use crate::space::NamedSpace;
+
+/// Seed of a session that names none.
+pub(crate) const SEED: u64 = 1;
+/// The most measurements of a session; also the budget of one that names none.
+pub(crate) const BUDGET: usize = MOST.2;
+
+/// Space, goal, seed and budget.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Study {
+    pub(crate) space: NamedSpace,
+    pub(crate) goal: Goal,
+    pub(crate) seed: u64,
+    /// The most combinations that can be measured.
+    pub(crate) budget: usize,
+}
+
+impl Study {
+    /// Reads the fields; only `knobs` is required.
+    pub(crate) fn from_fields(fields: &Fields) -> Result<Self, String> {
+        Ok(Self {
+            goal: match fields.get("goal").map(|goal| goal.as_str().unwrap_or("")) {
+                None | Some("minimize") => Goal::Minimise,
+                Some("maximize") => Goal::Maximise,
+                Some(_) => return Err("`goal` must be \"minimize\" or \"maximize\"".into()),
+            },
+            seed: match fields.get("seed") {
+                None => SEED,
+                Some(seed) => seed.as_u64().ok_or("`seed` must be a whole number from 0 to 2^64 - 1")?,
+            },
+            budget: match fields.get("budget") {
+                None => BUDGET,
+                Some(budget) => {
+                    let budget = budget.as_u64().filter(|budget| (1..=BUDGET as u64).contains(budget));
+                    budget.ok_or_else(|| format!("`budget` must be a whole number from 1 to {BUDGET}"))? as usize
+                }
+            },
+            space: NamedSpace::from_fields(fields)?,
+        })
+    }
+
+    /// The fields that [`from_fields`](Self::from_fields) reads.
+    pub(crate) fn to_fields(&self) -> Fields {
+        let mut fields = Fields::new();
+        fields.insert("goal".into(), goal_name(self.goal).into());
+        fields.insert("seed".into(), self.seed.into());
+        fields.insert("budget".into(), Value::from(self.budget));
+        fields.append(&mut self.space.to_fields());
+        fields
+    }
+}
+
+pub(crate) fn goal_name(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Minimise => "minimize",
+        Goal::Maximise => "maximize",
+    }
+}

@@ -1,0 +1,176 @@
+//! The core's default tuner, for knobs that are known only when the program runs.
+//!
+//! | most | knobs | features of graded knobs | observations |
+//! |---|---:|---:|---:|
+//! | small, no graded knob | 32 | 0 | 128 |
+//! | small | 32 | 64 | 128 |
+//! | middle | 64 | 128 | 512 |
+//! | large | 256 | 512 | 1024 |
+//!
+//! **Choices**
+//! - Capacities are const generics, so a few sizes are compiled and the smallest that fits is used.
+//! - Proposals do not depend on the size; a test compares the sizes.
+//! - A cache makes asks faster and changes no bit.
+//! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's run may.
+
+use trimtab::Cache;
+use trimtab::sizes::graded_features;
+use trimtab::sizes::triangle;
+use trimtab::{AskError, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
+use trimtab_firmware::telemetry::{self, Difference, Frame};
+
+use super::StartError;
+
+/// Most rows of the lookup table: the largest number that a configuration can name.
+const ROWS: usize = u16::MAX as usize;
+/// Rows used unless the configuration names a number; also the rows of the cache.
+const USED_ROWS: u16 = 256;
+/// The largest size: knobs, features of graded knobs, observations.
+pub const MOST: (usize, usize, usize) = (256, 512, 1024);
+
+/// Stack to build a tuner on: several times the largest.
+const STACK: usize = 64 << 20;
+
+/// Whether a combination may be asked.
+pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
+
+/// What a tuner is made for.
+pub struct Setup<'a> {
+    pub knobs: &'a [Knob],
+    pub config: Config,
+    pub seed: u64,
+    /// Most observations.
+    pub observations: usize,
+    pub feasible: Option<Feasible>,
+}
+
+/// A combination and what the model predicts for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    pub levels: Vec<Level>,
+    pub mean: f32,
+    /// Infinite before the first observation.
+    pub std_dev: f32,
+}
+
+/// A combination and the mean of its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    pub levels: Vec<Level>,
+    /// NaN for a failure.
+    pub value: f32,
+    pub repeats: u16,
+}
+
+/// A [`Tuner`] of any size.
+pub trait AnyTuner: Send {
+    /// Returns the next combination to measure, or `None` when the space is exhausted.
+    fn ask(&mut self) -> Result<Option<Prediction>, AskError>;
+    /// Does what a record says; see [`Tuner::replay`].
+    fn replay(&mut self, levels: &[Level], event: Event) -> Result<(), trimtab::Error>;
+    fn predict(&self, levels: &[Level]) -> Option<Prediction>;
+    fn best_observed(&self) -> Option<Measured>;
+    fn best_posterior(&self) -> Option<Prediction>;
+    /// Number of combinations with an outcome, including failures.
+    fn observations(&self) -> usize;
+    /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same to the bit.
+    fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference>;
+}
+
+type Start = fn(Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError>;
+
+/// Every size, smallest first: knobs, features of graded knobs, observations, and how it starts.
+pub fn sizes() -> [((usize, usize, usize), Start); 4] {
+    [
+        ((32, 0, 128), TunerOf::<32, 0, 128, { triangle(128) }>::start),
+        ((32, 64, 128), TunerOf::<32, 64, 128, { triangle(128) }>::start),
+        ((64, 128, 512), TunerOf::<64, 128, 512, { triangle(512) }>::start),
+        (MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }>::start),
+    ]
+}
+
+/// A tuner of the smallest size that fits.
+pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
+    let needed = (setup.knobs.len(), graded_features(setup.knobs), setup.observations);
+    let fits = |most: (usize, usize, usize)| needed.0 <= most.0 && needed.1 <= most.1 && needed.2 <= most.2;
+    let Some((_, start)) = sizes().into_iter().find(|(most, _)| fits(*most)) else {
+        return Err(StartError::TooLarge(format!(
+            "the tuner takes at most {} knobs, {} of them graded, and {} measurements; \
+             this is {} knobs with {} features of graded ones, and {} measurements",
+            MOST.0,
+            MOST.1 / 2,
+            MOST.2,
+            needed.0,
+            needed.1,
+            needed.2
+        )));
+    };
+    // A tuner is built on the stack before it is boxed, and the largest takes megabytes.
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        let thread = builder.spawn_scoped(scope, || start(setup)).map_err(StartError::Thread)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+struct TunerOf<const K: usize, const D: usize, const T: usize, const P: usize> {
+    tuner: Box<Tuner<K, 0, D, T, ROWS, P>>,
+    cache: Box<Cache<K, D, T, { USED_ROWS as usize }>>,
+}
+
+impl<const K: usize, const D: usize, const T: usize, const P: usize> TunerOf<K, D, T, P> {
+    fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
+        let mut space = Space::new(setup.knobs)?;
+        if let Some(feasible) = setup.feasible {
+            // Core needs `'static`; leaking one closure per space is fine.
+            let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));
+            space = space.with_feasible(feasible);
+        }
+        let rows = if setup.config.rows == 0 { USED_ROWS } else { setup.config.rows };
+        let mut tuner = Box::new(Tuner::new());
+        tuner.init(space, Config { rows, ..setup.config }, setup.seed)?;
+        Ok(Box::new(Self { tuner, cache: Box::new(Cache::new()) }))
+    }
+}
+
+impl<const K: usize, const D: usize, const T: usize, const P: usize> AnyTuner for TunerOf<K, D, T, P> {
+    fn ask(&mut self) -> Result<Option<Prediction>, AskError> {
+        match self.tuner.ask_with(&mut self.cache) {
+            Ok(proposal) => Ok(Some(prediction(&proposal.combination, proposal.mean, proposal.std_dev))),
+            Err(AskError::Exhausted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn replay(&mut self, levels: &[Level], event: Event) -> Result<(), trimtab::Error> {
+        let c = self.tuner.space().combination(levels)?;
+        self.tuner.replay(&Record::new(&c, event))
+    }
+
+    fn predict(&self, levels: &[Level]) -> Option<Prediction> {
+        let estimate = self.tuner.predict(&self.tuner.space().combination(levels).ok()?)?;
+        Some(prediction(&estimate.combination, estimate.mean, estimate.std_dev))
+    }
+
+    fn best_observed(&self) -> Option<Measured> {
+        let best = self.tuner.best_observed()?;
+        Some(Measured { levels: best.combination.levels().to_vec(), value: best.value, repeats: best.repeats })
+    }
+
+    fn best_posterior(&self) -> Option<Prediction> {
+        let best = self.tuner.best_posterior()?;
+        Some(prediction(&best.combination, best.mean, best.std_dev))
+    }
+
+    fn observations(&self) -> usize {
+        self.tuner.len()
+    }
+
+    fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference> {
+        telemetry::repeat(&mut self.tuner, frame)
+    }
+}
+
+fn prediction<const K: usize>(c: &Combination<K>, mean: f32, std_dev: f32) -> Prediction {
+    Prediction { levels: c.levels().to_vec(), mean, std_dev }
+}

@@ -1,0 +1,94 @@
+//! The core's tuner as the paper has it: `Config::paper()`, asked the paper's ways.
+//!
+//! | most | bits and knobs | evaluations |
+//! |---|---:|---:|
+//! | small | 32 | 128 |
+//! | large | 64 | 512 |
+
+use trimtab::THRESHOLD;
+use trimtab::sizes::triangle;
+use trimtab::{AskError, Config, Knob, Level, Proposal, Region, Space, Tuner};
+
+use super::StartError;
+
+/// Most bits (and knobs) and evaluations.
+const MOST: (usize, usize) = (64, 512);
+
+/// How a point of the embedding becomes a combination.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    Lookup(Region),
+    Recon(Region, f32),
+}
+
+/// Dimensions d of the random map.
+#[derive(Clone, Copy, Debug)]
+pub enum Dimensions {
+    Ten,
+    Twenty,
+}
+
+/// A [`Tuner`] of any size with a random map.
+pub trait PaperTuner: Send {
+    /// Returns the next combination to measure, or `None` when the space is exhausted.
+    fn ask(&mut self, way: Way) -> Result<Option<Vec<Level>>, AskError>;
+    fn tell(&mut self, levels: &[Level], cost: f32) -> Result<(), trimtab::Error>;
+}
+
+/// A tuner for knobs whose indices take this many bits. It is built on the caller's stack.
+pub fn start_paper(
+    knobs: &[Knob],
+    bits: usize,
+    dimensions: Dimensions,
+    budget: usize,
+    seed: u64,
+) -> Result<Box<dyn PaperTuner>, StartError> {
+    let fits = |(most, observations)| bits.max(knobs.len()) <= most && budget <= observations;
+    match dimensions {
+        Dimensions::Ten if fits((32, 128)) => PaperOf::<32, 10, 128, { triangle(128) }>::start(knobs, seed),
+        Dimensions::Twenty if fits((32, 128)) => PaperOf::<32, 20, 128, { triangle(128) }>::start(knobs, seed),
+        Dimensions::Ten if fits(MOST) => PaperOf::<64, 10, 512, { triangle(512) }>::start(knobs, seed),
+        Dimensions::Twenty if fits(MOST) => PaperOf::<64, 20, 512, { triangle(512) }>::start(knobs, seed),
+        _ => Err(StartError::TooLarge(format!(
+            "the paper's methods take at most {} bits and {} evaluations; this problem has {bits} bits and {budget} evaluations",
+            MOST.0, MOST.1
+        ))),
+    }
+}
+
+struct PaperOf<const M: usize, const D: usize, const T: usize, const P: usize> {
+    tuner: Box<Tuner<M, M, D, T, 1, P>>,
+}
+
+impl<const M: usize, const D: usize, const T: usize, const P: usize> PaperOf<M, D, T, P> {
+    fn start(knobs: &[Knob], seed: u64) -> Result<Box<dyn PaperTuner>, StartError> {
+        let mut tuner = Box::new(Tuner::new());
+        tuner.init(Space::new(knobs)?, Config::paper(), seed)?;
+        Ok(Box::new(Self { tuner }))
+    }
+
+    fn propose(&mut self, way: Way) -> Result<Proposal<M>, AskError> {
+        match way {
+            Way::Lookup(region) => match self.tuner.ask_lookup(region) {
+                Err(AskError::NodeLimit { .. }) => self.tuner.ask_recon(region, THRESHOLD),
+                other => other,
+            },
+            Way::Recon(region, threshold) => self.tuner.ask_recon(region, threshold),
+        }
+    }
+}
+
+impl<const M: usize, const D: usize, const T: usize, const P: usize> PaperTuner for PaperOf<M, D, T, P> {
+    fn ask(&mut self, way: Way) -> Result<Option<Vec<Level>>, AskError> {
+        match self.propose(way) {
+            Ok(proposal) => Ok(Some(proposal.combination.levels().to_vec())),
+            Err(AskError::Exhausted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn tell(&mut self, levels: &[Level], cost: f32) -> Result<(), trimtab::Error> {
+        let c = self.tuner.space().combination(levels)?;
+        Ok(self.tuner.tell(&c, cost)?)
+    }
+}

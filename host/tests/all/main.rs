@@ -1,0 +1,15 @@
+//! `trimtab` end to end: the real binary, run as a user runs it. One test target, because each one costs a link.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../synthetic/mod.rs"]
+mod synthetic;
+
+mod bench;
+mod cli;
+mod doors;
+mod peers;
+mod serve;
+mod sizes;
+mod tune;
+mod watch;
