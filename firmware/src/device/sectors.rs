@@ -1,4 +1,4 @@
-//! The last two sectors of the board's own flash, see [`sectors`](crate::chip::sectors).
+//! The last two sectors of the board's own flash, see [`sectors`](crate::demo::chip::sectors).
 //!
 //! | board | sectors | address |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 
 use core::ptr;
 
-use crate::chip::sectors::{Controller, Register, Sectors};
+use crate::demo::chip::sectors::{Controller, Register, Sectors};
 
 #[cfg(feature = "stm32f405")]
 const PLACE: (u32, usize) = (10, 0x080C_0000);
