@@ -38,4 +38,4 @@ pub mod demo;
 #[cfg(all(target_os = "none", feature = "semihosting-exit"))]
 pub mod device;
 
-pub use demo::{antenna, chip, parity, relays, selftune};
+pub use demo::{antenna, chip, parity, relays, selftune, survival};

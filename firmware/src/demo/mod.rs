@@ -6,3 +6,4 @@ pub mod relays;
 pub mod selftune;
 
 pub mod parity;
+pub mod survival;
