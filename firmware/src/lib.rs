@@ -21,16 +21,21 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod antenna;
-pub mod chip;
-#[cfg(all(target_os = "none", feature = "semihosting-exit"))]
-pub mod device;
+// For products: no board, no demo. A folder uses only the ones above it.
+pub mod objective;
+
 pub mod flash;
 pub mod journal;
-pub mod objective;
-pub mod parity;
 pub mod persistent;
-pub mod relays;
-pub mod selftune;
+
 pub mod telemetry;
 pub mod watchdog;
+
+// Demos.
+pub mod demo;
+
+// The chip.
+#[cfg(all(target_os = "none", feature = "semihosting-exit"))]
+pub mod device;
+
+pub use demo::{antenna, chip, parity, relays, selftune, survival};

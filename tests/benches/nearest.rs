@@ -8,12 +8,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use trimtab::internals::Lookup;
-use trimtab::internals::Random;
-use trimtab::internals::squared_distance;
-use trimtab::{Distribution, internals::RandomMap};
-use trimtab::{Encoding, internals::Encoder};
-use trimtab::{Knob, Space};
+use trimtab::internals::{Encoder, Lookup, Random, RandomMap, squared_distance};
+use trimtab::{Distribution, Encoding, Knob, Space};
 
 const D: usize = 20;
 const TARGETS: usize = 20;

@@ -14,9 +14,9 @@ fn run(name: &str) -> Run {
 #[test]
 fn antenna_is_tuned_and_logs_every_measurement() {
     let lines = run("antenna").success().unwrap();
-    let measurements = lines.iter().filter(|line| line.contains(" of 120: ")).count();
-    assert_eq!(measurements, 120, "{lines:#?}");
-    assert!(lines.iter().any(|line| line.contains("best there is: SWR")), "{lines:#?}");
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((count(" of 120: "), count("the antenna moves"), count(" of 40: ")), (120, 1, 40), "{lines:#?}");
+    assert_eq!(count("best there is: SWR"), 2, "{lines:#?}");
 }
 
 #[test]

@@ -6,11 +6,9 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trimtab::Hyper;
-use trimtab::internals::Pair;
+use trimtab::internals::{Fit, Gp, Pair};
 use trimtab::sizes::triangle;
-use trimtab::{Fitting, internals::Fit};
-use trimtab::{Prior, internals::Gp};
+use trimtab::{Fitting, Hyper, Prior};
 use trimtab_tests::is_close;
 
 const T: usize = 64;

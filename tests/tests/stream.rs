@@ -34,10 +34,10 @@ impl Folder {
         fs::read(uart).unwrap()
     }
 
-    /// The same of the antenna, when this happens to it.
-    fn antenna(&self, scenario: &str, code: i32) -> Vec<u8> {
+    /// The same of the antenna tuner under faults.
+    fn survival(&self, scenario: &str, code: i32) -> Vec<u8> {
         fs::write(self.0.join("scenario.txt"), scenario).unwrap();
-        self.boot("antenna", code)
+        self.boot("survival", code)
     }
 }
 
@@ -70,7 +70,7 @@ fn an_antenna_that_moves() {
 fn a_flash_that_fills_up_and_a_power_cut() {
     const SHORT: &str = "budget 40\nstay\nrecords 6\n";
     let folder = Folder::new("full");
-    let found = checked(&folder.antenna(SHORT, 0));
+    let found = checked(&folder.survival(SHORT, 0));
     // Five pages of six records: the tuner is built again whenever a page is dropped.
     assert_eq!((found.proposals, found.unchecked, found.lost, found.garbled), (40, 0, 0, 0));
     assert!(found.runs >= 2, "{found:?}");
@@ -78,8 +78,8 @@ fn a_flash_that_fills_up_and_a_power_cut() {
     // The last cut leaves one free place in a flash that is full otherwise: the mark of the next boot takes it, and the oldest page goes.
     for cut in ["20 half", "35 all", "39 nothing"] {
         let folder = Folder::new("cut");
-        let first = folder.antenna(&format!("{SHORT}cut {cut}\n"), CUT);
-        let second = folder.antenna(SHORT, 0);
+        let first = folder.survival(&format!("{SHORT}cut {cut}\n"), CUT);
+        let second = folder.survival(SHORT, 0);
         let (before, both) = (checked(&first), checked(&[&first[..], &second].concat()));
         assert!(before.runs >= 1 && before.proposals > 0 && before.proposals < 40, "{cut}: {before:?}");
         // The boot goes on from the log, whose records it sends again; at most the measurement under way is repeated.

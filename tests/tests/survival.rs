@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use trimtab::{Config, Event, Record, WhenFull};
-use trimtab_firmware::antenna::{AntennaTuner, Network, space};
+use trimtab::{Event, Record};
+use trimtab_firmware::antenna::{AntennaTuner, Network, space, task};
 use trimtab_firmware::flash::RamFlash;
 use trimtab_firmware::journal::{Entry, Journal, Layout, digest};
-use trimtab_firmware::persistent::{Persistent, Task};
+use trimtab_firmware::persistent::Persistent;
 use trimtab_firmware::telemetry::check;
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::{Run, Session};
 
 static ELF: LazyLock<PathBuf> =
-    LazyLock::new(|| Image::find("antenna").and_then(|image| image.build(Profile::Release)).unwrap());
+    LazyLock::new(|| Image::find("survival").and_then(|image| image.build(Profile::Release)).unwrap());
 
 /// The exit code of a power cut.
 const CUT: Option<i32> = Some(3);
@@ -86,18 +86,12 @@ fn says(run: &Run, text: &str) -> bool {
     run.lines.iter().any(|line| line.contains(text))
 }
 
-fn task() -> Task<3> {
-    let config = Config { when_full: WhenFull::ForgetOldest, ..Config::default() };
-    Task { space: space(), config, seed: 1, meaning: 0 }
-}
-
 /// The same run on this machine, without a cut: thirty measurements, and after a restart so many more of an antenna that has moved.
 fn here(records: u16, again: u32) -> String {
     let (mut flash, mut tuner) = (RamFlash::<5, 1024, 4>::new(), Box::new(AntennaTuner::new()));
     let layout = Layout { range: 0..BYTES as u32, records };
     let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, layout).unwrap();
-    let moved = Network::new(42.0, -105.0, Network::default().frequency()).unwrap();
-    for (network, until) in [(Network::default(), 30), (moved, 31 + again)] {
+    for (network, until) in [(Network::SHORT_WIRE, 30), (Network::MOVED_WIRE, 31 + again)] {
         if kept.total() == 30 && again > 0 {
             kept.restart();
         }
@@ -196,7 +190,7 @@ fn an_antenna_that_moves_is_tuned_again() {
     let scenario = "budget 30\nagain 30\n";
     let chip = Chip::new("move");
     let run = chip.boot(scenario);
-    assert!(says(&run, "the antenna moves") && says(&run, "what is best was SWR"), "{run:#?}");
+    assert!(says(&run, "the antenna moves") && says(&run, "the best state had SWR"), "{run:#?}");
     let expected = here(40, 30);
     assert_eq!(state(&run), expected);
     assert_eq!(chip.proposals(), 60);
@@ -244,7 +238,7 @@ fn flash_that_is_not_what_it_should_be_is_told() {
 
     chip.change(|bytes| bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 31 % 251) as u8));
     let run = chip.boot(plain);
-    assert!(says(&run, "nothing that can be read") && measured(&run) == 30, "{run:#?}");
+    assert!(says(&run, "no readable page") && measured(&run) == 30, "{run:#?}");
     assert_eq!(state(&run), expected);
 
     chip.change(|bytes| bytes.truncate(100));
@@ -254,7 +248,16 @@ fn flash_that_is_not_what_it_should_be_is_told() {
 }
 
 #[test]
-fn a_scenario_that_cannot_be_read_is_an_error_with_its_line() {
+fn a_bad_scenario_is_an_error_with_its_line() {
     let run = Chip::new("scenario").boot("budget 30\nrain\n");
     assert!(run.code == Some(1) && says(&run, "scenario.txt, line 2"), "{run:#?}");
+}
+
+#[test]
+fn a_folder_without_a_scenario_is_an_error_that_says_what_to_write() {
+    let chip = Chip::new("empty");
+    let session = Session { folder: Some(&chip.0), limit: Duration::from_secs(120), ..Session::default() };
+    let run = session.run(&ELF, &mut |_| ()).unwrap();
+    assert!(run.code == Some(1) && says(&run, "no scenario.txt: write one"), "{run:#?}");
+    assert!(!chip.flash().exists());
 }

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use trimtab::sizes::triangle;
-use trimtab::sizes::{features, graded_features};
+use trimtab::sizes::{features, graded_features, triangle};
 use trimtab::{
     AskError, Combination, Config, Distribution, Encoding, Event, InitError, Knob, Record, Region, Space, Tuner,
 };

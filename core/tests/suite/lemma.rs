@@ -4,9 +4,8 @@
 //! proof of Johnson and Lindenstrauss' lemma for entries of mean 0 and variance 1/d with light tails (Achlioptas 2003).
 //! `cargo test -p trimtab --test suite lemma -- --nocapture` prints the table.
 
-use trimtab::internals::Random;
-use trimtab::internals::squared_distance;
-use trimtab::{Distribution, internals::RandomMap};
+use trimtab::Distribution;
+use trimtab::internals::{Random, RandomMap, squared_distance};
 
 const M: usize = 24;
 const MAPS: u64 = 100;

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use trimtab::internals::Matrix;
-use trimtab::internals::pseudo_inverse;
+use trimtab::internals::{Matrix, pseudo_inverse};
 
 /// R, R⁺ and the rank of one case.
 struct Case {

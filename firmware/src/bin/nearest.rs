@@ -5,11 +5,8 @@
 #![no_main]
 
 use cortex_m_rt::entry;
-use trimtab::internals::Lookup;
-use trimtab::internals::Random;
-use trimtab::{Distribution, internals::RandomMap};
-use trimtab::{Encoding, internals::Encoder};
-use trimtab::{Error, Knob, Space};
+use trimtab::internals::{Encoder, Lookup, NearestError, Random, RandomMap};
+use trimtab::{Distribution, Encoding, Knob, Space};
 use trimtab_firmware::device::{self, Console, Timer};
 
 const M: usize = 24;
@@ -27,9 +24,9 @@ fn main() -> ! {
     device::exit(result.is_ok())
 }
 
-fn measure(console: &mut Console) -> Result<(), Error> {
+fn measure(console: &mut Console) -> Result<(), NearestError> {
     let timer = Timer::start();
-    let space = Space::<M>::new(&[Knob::nominal(2); M])?;
+    let Ok(space) = Space::<M>::new(&[Knob::nominal(2); M]) else { return Err(NearestError::TooLarge) };
     let encoder = Encoder::new(&space, Encoding::Compact);
     let mut random = Random::new(1, 1);
     for distribution in [Distribution::Centred, Distribution::Uniform01] {

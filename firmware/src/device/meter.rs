@@ -16,8 +16,7 @@
 //!
 //! **Cost.** 1.5 KB, for 128 steps.
 
-use trimtab::Cache;
-use trimtab::{AskError, Combination, Config, Error, Proposal, Space, Tuner};
+use trimtab::{AskError, Cache, Combination, Config, Error, Proposal, Space, Tuner};
 
 use super::{Console, Timer, exit, stack};
 

@@ -1,15 +1,15 @@
-//! The registers of the board's chip, see [`chip`](crate::chip).
+//! The registers of the board's chip, see [`chip`](crate::demo::chip).
 
 use core::ptr;
 
 use cortex_m::asm;
 
 #[cfg(feature = "nrf52840")]
-pub use crate::chip::nrf52840::FIELDS;
+pub use crate::demo::chip::nrf52840::FIELDS;
 #[cfg(feature = "rp2350")]
-pub use crate::chip::rp2350::FIELDS;
+pub use crate::demo::chip::rp2350::FIELDS;
 #[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
-pub use crate::chip::stm32f4::FIELDS;
+pub use crate::demo::chip::stm32f4::FIELDS;
 // What is no chip still has a core.
 #[cfg(not(any(
     feature = "nrf52840",
@@ -18,8 +18,8 @@ pub use crate::chip::stm32f4::FIELDS;
     feature = "stm32f411",
     feature = "stm32f446"
 )))]
-pub use crate::chip::cortex_m::FIELDS;
-use crate::chip::{Bus, Field};
+pub use crate::demo::chip::cortex_m::FIELDS;
+use crate::demo::chip::{Bus, Field};
 
 /// The chip's own registers.
 #[derive(Clone, Copy, Debug, Default)]

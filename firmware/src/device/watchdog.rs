@@ -1,25 +1,14 @@
-//! Two watchdogs of a Cortex-M: one of its own timer, which QEMU has too, and the independent one of an STM32F4.
+//! A watchdog made of SysTick, the timer that every Cortex-M and QEMU have.
 //!
-//! | | [`TickWatchdog`] | `IndependentWatchdog` |
-//! |---|---|---|
-//! | what counts | SysTick, by an interrupt | a counter with an oscillator of its own |
-//! | bites when interrupts are off | no | yes |
-//! | can be disarmed | yes | no: it is fed, and everything else must come to an end within four seconds |
-//! | tried | in QEMU | built only, never run: QEMU does not have it |
-//!
-//! **Choices.** A reset keeps RAM, so the [`Mark`] of a measurement lies where the start-up code writes nothing (`.uninit`). The timer's
-//! watchdog marks when it bites. The independent one cannot, so it marks when it is armed, and the chip says whose the reset was.
-
-#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
-mod independent;
+//! **Choices**
+//! - A reset keeps RAM, so the [`Mark`] lies in `.uninit`, where the start-up code writes nothing.
+//! - It bites through an interrupt: code that masks interrupts escapes it. A product takes the
+//!   watchdog peripheral of its chip, behind the same [`Watchdog`] trait.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use cortex_m::peripheral::syst::SystClkSource;
 use cortex_m::peripheral::{SCB, SYST};
-
-#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
-pub use independent::IndependentWatchdog;
 
 use crate::watchdog::{Mark, Watchdog};
 
@@ -31,14 +20,6 @@ static MARK: [AtomicU32; 3] = [const { AtomicU32::new(0) }; 3];
 /// Ticks until it bites, 0 if it is not armed; and what is measured.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 static MEASUREMENT: AtomicU32 = AtomicU32::new(0);
-
-/// Takes the mark away.
-fn take_mark() -> Option<u32> {
-    let mut mark = Mark::of([0, 1, 2].map(|i: usize| MARK[i].load(Relaxed)));
-    let measurement = mark.take();
-    keep(mark);
-    measurement
-}
 
 fn keep(mark: Mark) {
     MARK.iter().zip(mark.words()).for_each(|(kept, word)| kept.store(word, Relaxed));
@@ -77,7 +58,10 @@ impl TickWatchdog {
 
 impl Watchdog for TickWatchdog {
     fn bitten(&mut self) -> Option<u32> {
-        take_mark()
+        let mut mark = Mark::of([0, 1, 2].map(|i: usize| MARK[i].load(Relaxed)));
+        let measurement = mark.take();
+        keep(mark);
+        measurement
     }
 
     fn arm(&mut self, measurement: u32) {

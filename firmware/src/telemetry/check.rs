@@ -134,13 +134,15 @@ impl core::error::Error for Mismatch {}
 /// Repeats all that is in a stream, by a tuner as large as the chip's or larger.
 ///
 /// ```
-/// use trimtab_firmware::{antenna, telemetry};
+/// use trimtab::{Knob, Space};
+/// use trimtab_firmware::telemetry;
+/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
 /// # let stream = [];
-/// // let stream = std::fs::read("antenna.log")?;
-/// let mut tuner = Box::new(antenna::AntennaTuner::new());
-/// let checked = telemetry::check(&mut tuner, &antenna::space(), &stream)?;
+/// // let stream = std::fs::read("run.log")?;
+/// let checked = telemetry::check(&mut Two::new(), &Space::new(&KNOBS)?, &stream)?;
 /// assert_eq!(checked.unchecked, 0);
-/// # Ok::<(), telemetry::Mismatch>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,

@@ -13,10 +13,8 @@
 //! - A cache makes asks faster and changes no bit.
 //! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's run may.
 
-use trimtab::Cache;
-use trimtab::sizes::graded_features;
-use trimtab::sizes::triangle;
-use trimtab::{AskError, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
+use trimtab::sizes::{graded_features, triangle};
+use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 
 use super::StartError;

@@ -5,9 +5,8 @@
 //! | small | 32 | 128 |
 //! | large | 64 | 512 |
 
-use trimtab::THRESHOLD;
 use trimtab::sizes::triangle;
-use trimtab::{AskError, Config, Knob, Level, Proposal, Region, Space, Tuner};
+use trimtab::{AskError, Config, Knob, Level, Proposal, Region, Space, THRESHOLD, Tuner};
 
 use super::StartError;
 

@@ -1,11 +1,9 @@
 //! Spaces, configurations and calls, drawn at random.
 
-use trimtab::Fitting;
-use trimtab::Prior;
 use trimtab::internals::Random;
 use trimtab::{
-    Acquisition, Beta, Combination, Config, Distribution, Encoding, Event, Goal, Knob, Noise, Region, Scale, Space,
-    WhenFull,
+    Acquisition, Beta, Combination, Config, Distribution, Encoding, Event, Fitting, Goal, Knob, Noise, Prior, Region,
+    Scale, Space, WhenFull,
 };
 
 use super::run::Run;

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use trimtab::MOST_PENDING;
 use trimtab::{
-    AskError, Config, Distribution, Encoding, EnqueueError, Goal, InitError, Knob, Level, Observation, Proposal, Space,
-    TellError, WhenFull,
+    AskError, Config, Distribution, Encoding, EnqueueError, Goal, InitError, Knob, Level, MOST_PENDING, Observation,
+    Proposal, Space, TellError, WhenFull,
 };
 
 /// A combination by its levels.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use trimtab::Cache;
-use trimtab::{AskError, Combination, Config, Error, Event, Proposal, Record, Space, TellError, Tuner};
+use trimtab::{AskError, Cache, Combination, Config, Error, Event, Proposal, Record, Space, TellError, Tuner};
 
 use super::allocations;
 use super::draw::{Call, Draw, K, Way};

@@ -1,9 +1,7 @@
 //! Random maps, and the ways back from a point to a combination.
 
-use trimtab::internals::Lookup;
-use trimtab::internals::Reconstruction;
-use trimtab::{Distribution, internals::RandomMap};
-use trimtab::{Encoding, internals::Encoder};
+use trimtab::internals::{Encoder, Lookup, RandomMap, Reconstruction};
+use trimtab::{Distribution, Encoding};
 
 use crate::opaque::{Opaque, keep, say};
 
@@ -35,14 +33,12 @@ pub(crate) fn call_all(o: &Opaque) {
     reconstruction.init(&map, &encoder);
     keep((reconstruction.coordinates(&x), reconstruction.reconstruct(&space, &encoder, o.float(), &x)));
 
-    for map in [Some(&map), None] {
-        let lookup = Lookup::<K, M, D> { space: &space, encoder: &encoder, map };
-        keep(lookup.squared_distance(&c, o.part(&z)));
-        for point in [o.part(&x), o.part(&z), &[0.0; D]] {
-            match lookup.nearest(point, |other| *other == c, o.size() as u32 * 20) {
-                Ok(nearest) => keep(nearest),
-                Err(error) => say(error),
-            }
+    let lookup = Lookup::<K, M, D> { space: &space, encoder: &encoder, map: &map };
+    keep(lookup.squared_distance(&c, o.part(&z)));
+    for point in [o.part(&x), o.part(&z), &[0.0; D]] {
+        match lookup.nearest(point, |other| *other == c, o.size() as u32 * 20) {
+            Ok(nearest) => keep(nearest),
+            Err(error) => say(error),
         }
     }
 }

@@ -1,12 +1,8 @@
 //! Knobs, spaces, encodings, tables, records.
 
-use trimtab::internals::LookupTable;
-use trimtab::{Combination, Event, Level, Record, Space};
-use trimtab::{
-    Encoding,
-    internals::Encoder,
-    sizes::{features, graded_features},
-};
+use trimtab::internals::{Encoder, LookupTable};
+use trimtab::sizes::{features, graded_features};
+use trimtab::{Combination, Encoding, Event, Level, Record, Space};
 
 use crate::opaque::{Opaque, keep, say};
 

@@ -1,18 +1,10 @@
 //! The surrogate: the process, its hyper-parameters, the acquisition, and the search of a box.
 
-use trimtab::Hyper;
-use trimtab::internals::Pair;
-use trimtab::internals::Random;
-use trimtab::internals::Rule;
-use trimtab::internals::{descend, gradient_error, minimise};
-use trimtab::internals::{posterior_gradient, score_gradient};
-use trimtab::sizes::triangle;
-use trimtab::{Acquisition, Beta};
-use trimtab::{Fitting, internals::Fit};
-use trimtab::{
-    Prior,
-    internals::{Gp, Posterior},
+use trimtab::internals::{
+    Fit, Gp, Pair, Posterior, Random, Rule, descend, gradient_error, minimise, posterior_gradient, score_gradient,
 };
+use trimtab::sizes::triangle;
+use trimtab::{Acquisition, Beta, Fitting, Hyper, Prior};
 
 use crate::opaque::{Opaque, keep};
 

@@ -1,12 +1,10 @@
 //! The tuner, with every choice of its configuration.
 
 use static_cell::ConstStaticCell;
-use trimtab::Cache;
-use trimtab::Fitting;
-use trimtab::Prior;
 use trimtab::sizes::triangle;
 use trimtab::{
-    Acquisition, Beta, Config, Distribution, Encoding, Error, Event, Goal, Noise, Record, Region, Tuner, WhenFull,
+    Acquisition, Beta, Cache, Config, Distribution, Encoding, Error, Event, Fitting, Goal, Noise, Prior, Record,
+    Region, Tuner, WhenFull,
 };
 
 use crate::opaque::{Opaque, keep, say};

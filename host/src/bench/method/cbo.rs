@@ -10,8 +10,7 @@
 //! | if the nearest is not found in 2²⁰ nodes, which was seen at 59 bits in one run of twenty | as CBO-Recon | |
 //! | the rest | `Config::paper()` | `Config::paper()` |
 
-use trimtab::THRESHOLD;
-use trimtab::{Level, Region};
+use trimtab::{Level, Region, THRESHOLD};
 use trimtab_sizes::{Dimensions, PaperTuner, Way, start_paper};
 
 use super::{Entry, Method, Task};

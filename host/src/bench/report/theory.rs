@@ -18,9 +18,8 @@
 //! - On two log axes a power of T is a straight line.
 //! - The maps are core's own.
 
-use trimtab::internals::Random;
-use trimtab::internals::squared_distance;
-use trimtab::{Distribution, internals::RandomMap};
+use trimtab::Distribution;
+use trimtab::internals::{Random, RandomMap, squared_distance};
 
 use super::figure::Figure;
 use super::panel::{Line, Lines, Panel, Plot, Point, Scale};

@@ -31,8 +31,7 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trimtab::MOST_LEVELS;
-use trimtab::{Knob, Level};
+use trimtab::{Knob, Level, MOST_LEVELS};
 
 /// How to grow trees.
 #[derive(Clone, Copy, Debug)]

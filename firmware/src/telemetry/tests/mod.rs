@@ -1,10 +1,10 @@
-extern crate std;
-
 use std::vec::Vec;
 
 use trimtab::{Acquisition, Config, Event, Knob, Record, Scale, Space, Tuner, WhenFull};
 
 use super::*;
+
+mod wire_format;
 
 const VALUES: [f32; 40] = {
     let mut values = [0.0; 40];
@@ -234,16 +234,6 @@ fn a_changed_outcome_shows_in_a_later_proposal() {
 }
 
 #[test]
-fn a_flipped_bit_on_the_way_is_never_taken_for_a_frame() {
-    let frame = split(&sent())[9].clone();
-    for bit in 0..8 * frame.len() {
-        let mut flipped = frame.clone();
-        flipped[bit / 8] ^= 1 << (bit % 8);
-        assert!(wire::decode(&mut flipped).is_err(), "{bit}");
-    }
-}
-
-#[test]
 fn what_the_listener_must_know_is_compared_too() {
     let stream = sent();
     let difference = |space: &Space<4>| check(&mut Four::new(), space, &stream).unwrap_err().difference;
@@ -263,99 +253,19 @@ fn what_the_listener_must_know_is_compared_too() {
 
 #[test]
 fn a_random_map_is_repeated_by_a_tuner_of_its_type() {
-    use crate::relays::{RelayTuner, cost, space};
-    let (mut tuner, mut bytes) = (RelayTuner::new(), Vec::new());
-    tuner
-        .init(space().unwrap(), Config { acquisition: Acquisition::ExpectedImprovement, ..Config::DEFAULT }, 3)
-        .unwrap();
+    type Mapped = trimtab::tuner!(KNOBS, observations: 16, rows: 64, dimensions: 4);
+    let (mut tuner, mut bytes) = (Mapped::new(), Vec::new());
+    tuner.init(space(), Config { acquisition: Acquisition::ExpectedImprovement, ..Config::DEFAULT }, 3).unwrap();
     let mut reporter = Reporter::new(&mut bytes);
     reporter.hello(&tuner, &ABOUT).unwrap();
     for _ in 0..12 {
         let proposal = tuner.ask().unwrap();
-        let value = cost(&proposal.combination);
+        let value = cost(proposal.combination.levels());
         tuner.tell(&proposal.combination, value).unwrap();
         reporter.measured(&proposal, Event::Told(value)).unwrap();
     }
-    let found = check(&mut RelayTuner::new(), &space().unwrap(), &bytes).unwrap();
+    let found = check(&mut Mapped::new(), &space(), &bytes).unwrap();
     assert_eq!((found.proposals, found.unchecked), (12, 0));
-}
-
-#[test]
-fn the_longest_frames_fit_in_the_room_that_is_asserted() {
-    let (mut plain, mut stuffed) = ([0; wire::MOST_BYTES], [0; wire::MOST_BYTES]);
-    let config = Config {
-        map: Some(trimtab::Distribution::Signs),
-        acquisition: Acquisition::Ucb(trimtab::Beta::Theorem { delta: 0.1, scale: 0.5 }),
-        noise: trimtab::Noise::Given(0.1),
-        refit: u16::MAX,
-        initial: u16::MAX,
-        remeasure: u16::MAX,
-        descent: u16::MAX,
-        rows: u16::MAX,
-        observations: u16::MAX,
-        ..Config::DEFAULT
-    };
-    let hello = Hello {
-        release: "100.100.100",
-        name: "sixteen letters!",
-        cause: Cause::Rebuilt,
-        knobs: u16::MAX,
-        is_restricted: true,
-        map: (u16::MAX, u16::MAX),
-        budget: u16::MAX,
-        seed: u64::MAX,
-        config,
-    };
-    assert!(wire::encode(u32::MAX, &Frame::Hello(hello), &mut plain, &mut stuffed).is_some());
-    let values = core::iter::repeat_n(f32::from_bits(0x0101_0101), frame::MOST_VALUES).collect();
-    let part = KnobPart { place: 999, shape: Shape::Graded { is_log: true, levels: 256, first: 240, values } };
-    assert!(wire::encode(u32::MAX, &Frame::Knob(part), &mut plain, &mut stuffed).is_some());
-    // Three knobs take 34 bytes.
-    let proposed = Proposed { levels: &[1, 2, 3], mean: 0.1, std_dev: 0.1, score: 0.1 };
-    let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
-    assert_eq!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).map(<[u8]>::len), Some(34));
-    // 88 knobs in 128 bytes, and a thousand in 1040.
-    for (knobs, room) in [(88, wire::MOST_BYTES), (1000, 1040)] {
-        assert!(knobs + wire::BESIDE_LEVELS <= room);
-        let levels = std::vec![255; knobs];
-        let (mut plain, mut stuffed) = (std::vec![0; room], std::vec![0; room]);
-        let proposed = Proposed { levels: &levels, mean: 0.1, std_dev: 0.1, score: 0.1 };
-        let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
-        assert!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).is_some(), "{knobs}");
-    }
-}
-
-#[test]
-fn the_bytes_of_a_frame_by_hand() {
-    // Version 1, number 5, kind 4, two levels 3 and 0, event Told of 0.5 (0x3f000000, smallest byte first), not resumed, then the sum.
-    let frame = Frame::Happened { levels: &[3, 0], event: Event::Told(0.5), resumed: false };
-    let plain = [1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0];
-    let mut expected = plain.to_vec();
-    expected.extend(CRC_OF_PLAIN.to_le_bytes());
-    let (mut room, mut stuffed) = ([0; 64], [0; 64]);
-    let bytes = wire::encode(5, &frame, &mut room, &mut stuffed).unwrap().to_vec();
-    assert_eq!(bytes.last(), Some(&0));
-    let mut decoded = bytes[..bytes.len() - 1].to_vec();
-    let length = cobs::decode_in_place(&mut decoded).unwrap();
-    assert_eq!(decoded[..length], expected);
-    // Zeros at places 5 to 9 and 11: the first block is 6 long, then four of one, ...
-    assert_eq!(bytes[..6], [6, 1, 5, 4, 2, 3]);
-}
-
-/// By Python: `zlib.crc32(bytes([1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0]))`.
-const CRC_OF_PLAIN: u32 = 0x606b_8361;
-
-#[test]
-fn foreign_versions_are_named_and_long_garbage_is_no_frame() {
-    let plain = [9, 1, 2, 3];
-    let sum = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&plain);
-    let mut stuffed = [0; 32];
-    let length = cobs::encode(&[&plain[..], &sum.to_le_bytes()].concat(), &mut stuffed);
-    assert_eq!(wire::decode(&mut stuffed[..length]), Err(Fault::Version { found: 9 }));
-    let mut decoder = Decoder::<64>::new();
-    assert!((0..1000).all(|_| decoder.push(7).is_none()));
-    assert_eq!(decoder.push(0), Some(Err(Fault::TooLong)));
-    assert_eq!((decoder.garbled(), decoder.is_between()), (1, true));
 }
 
 #[test]

@@ -29,8 +29,6 @@ mod meter;
 mod registers;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
-#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
-mod sectors;
 #[cfg(target_arch = "arm")]
 mod stack;
 #[cfg(target_arch = "arm")]
@@ -55,15 +53,11 @@ pub use meter::Meter;
 pub use registers::{FIELDS, Memory};
 #[cfg(target_arch = "riscv32")]
 pub use riscv::entry;
-#[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
-pub use sectors::{OwnFlash, sectors};
 #[cfg(target_arch = "arm")]
 pub use stack::{most_stack, repaint};
 #[cfg(target_arch = "arm")]
 pub use timer::Timer;
 pub use uart::Uart;
-#[cfg(all(target_arch = "arm", any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446")))]
-pub use watchdog::IndependentWatchdog;
 #[cfg(target_arch = "arm")]
 pub use watchdog::TickWatchdog;
 

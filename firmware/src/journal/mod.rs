@@ -35,9 +35,12 @@ use trimtab::Record;
 
 pub use fingerprint::{digest, fingerprint};
 use format::{BUFFER, Header, HeaderFault, Sizes, Slot};
+pub use report::{Found, Trouble};
 
 mod fingerprint;
 mod format;
+mod report;
+mod ring;
 
 /// Slots that a page must have beyond its records.
 pub const SPARE_SLOTS: usize = 8;
@@ -62,51 +65,6 @@ pub enum Entry<const K: usize> {
     /// A measurement was begun by a boot that found this log. Not counted against the records of a page.
     Begun,
 }
-
-/// What was in the flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing: it is as it comes from the factory.
-    Blank,
-    /// A log of this tuner.
-    Log,
-    /// A log of another tuner: other knobs, configuration, seed or sizes.
-    Foreign,
-    /// A log in the format of another version.
-    Version(u16),
-    /// Something that is no log, or a log of which not one page can be read.
-    Unreadable,
-}
-
-/// Why a journal cannot be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// The layout does not fit the flash.
-    Layout,
-    /// The flash refused an operation.
-    Refused,
-    /// The flash does not keep what is written, or does not erase.
-    Worn,
-}
-
-impl Trouble {
-    /// In words, with what to do.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Layout => "the journal needs two whole pages of flash, with room for its records and eight more",
-            Self::Refused => "the flash refuses to work: check its supply and its write protection",
-            Self::Worn => "the flash is worn out: give the journal another range of it",
-        }
-    }
-}
-
-impl core::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
-impl core::error::Error for Trouble {}
 
 /// A log in flash.
 ///
@@ -304,62 +262,6 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// The flash, for its driver's own questions.
     pub fn flash(&self) -> &F {
         &self.flash
-    }
-
-    fn pages(&self) -> u32 {
-        (self.layout.range.end - self.layout.range.start) / F::ERASE_SIZE as u32
-    }
-
-    /// Where in the ring a page is.
-    fn place(&self, number: u32) -> u32 {
-        number % self.pages()
-    }
-
-    fn start(&self, place: u32) -> u32 {
-        self.layout.range.start + place * F::ERASE_SIZE as u32
-    }
-
-    fn offset(&self, number: u32, slot: usize) -> u32 {
-        self.start(self.place(number)) + (self.sizes.header + slot * self.sizes.slot) as u32
-    }
-
-    /// The header at a place; one that is not at its own place does not count.
-    fn header(&mut self, place: u32) -> Result<Result<Header, HeaderFault>, Trouble> {
-        let mut buffer = [0; BUFFER];
-        let bytes = buffer.get_mut(..self.sizes.header).ok_or(Trouble::Layout)?;
-        self.flash.read(self.start(place), bytes).map_err(|_| Trouble::Refused)?;
-        Ok(Header::read(bytes).and_then(|header| match self.place(header.number) == place {
-            true => Ok(header),
-            false => Err(HeaderFault::Damaged),
-        }))
-    }
-
-    fn slot(&mut self, number: u32, slot: usize) -> Result<Slot<K>, Trouble> {
-        let mut buffer = [0; BUFFER];
-        let bytes = buffer.get_mut(..self.sizes.slot).ok_or(Trouble::Layout)?;
-        self.flash.read(self.offset(number, slot), bytes).map_err(|_| Trouble::Refused)?;
-        Ok(Slot::read(bytes, number, slot))
-    }
-
-    /// Whether the flash holds what was written.
-    fn holds(&mut self, offset: u32, bytes: &[u8]) -> Result<bool, Trouble> {
-        let mut buffer = [0; BUFFER];
-        let read = buffer.get_mut(..bytes.len()).ok_or(Trouble::Layout)?;
-        self.flash.read(offset, read).map_err(|_| Trouble::Refused)?;
-        Ok(read == bytes)
-    }
-
-    fn is_blank(&mut self, place: u32) -> Result<bool, Trouble> {
-        let mut buffer = [0; BUFFER];
-        let (start, page) = (self.start(place), F::ERASE_SIZE);
-        for done in (0..page).step_by(BUFFER) {
-            let part = buffer.get_mut(..BUFFER.min(page - done)).ok_or(Trouble::Layout)?;
-            self.flash.read(start + done as u32, part).map_err(|_| Trouble::Refused)?;
-            if part.iter().any(|byte| *byte != 0xFF) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

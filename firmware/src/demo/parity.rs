@@ -25,7 +25,7 @@ use trimtab::{
     Acquisition, AskError, Beta, Combination, Config, Distribution, Encoding, Error, Knob, Level, Scale, Space, Tuner,
 };
 
-use crate::relays;
+use super::relays;
 
 const WHOLE: [Knob; 3] = [Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)];
 const GRADED: [Knob; 4] = [

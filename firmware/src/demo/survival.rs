@@ -14,13 +14,13 @@
 
 use trimtab::Combination;
 
-use super::{Complex, Network};
+use super::antenna::Network;
 use crate::flash::Damage;
 
 /// What happens in a run.
 ///
 /// ```
-/// use trimtab_firmware::antenna::Scenario;
+/// use trimtab_firmware::survival::Scenario;
 /// use trimtab_firmware::flash::Damage;
 /// let scenario = Scenario::parse("budget 30\ncut 17 half\n").map_err(|line| line.to_string())?;
 /// assert_eq!((scenario.budget, scenario.cut), (30, Some((17, Damage::Half))));
@@ -30,9 +30,9 @@ use crate::flash::Damage;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scenario {
     /// Measurements until the antenna moves.
-    pub budget: u32,
+    pub budget: u16,
     /// Measurements after that.
-    pub again: u32,
+    pub again: u16,
     /// What the antenna is then; none if it stays.
     pub moves: Option<Network>,
     /// Whether some relay settings never settle.
@@ -45,14 +45,8 @@ pub struct Scenario {
 
 impl Scenario {
     /// No power cut, no hanging relay; the antenna moves by an eighth once it is tuned.
-    pub const PLAIN: Self = Self {
-        budget: 120,
-        again: 40,
-        moves: Some(Network { load: Complex { re: 42.0, im: -105.0 }, ..Network::SHORT_WIRE }),
-        sticks: false,
-        records: 40,
-        cut: None,
-    };
+    pub const PLAIN: Self =
+        Self { budget: 120, again: 40, moves: Some(Network::MOVED_WIRE), sticks: false, records: 40, cut: None };
 
     /// Reads a scenario; what it does not say is as in [`Self::PLAIN`].
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
@@ -73,7 +67,7 @@ impl Scenario {
             (Some("stay"), None, ..) => self.moves = None,
             (Some("stick"), None, ..) => self.sticks = true,
             (Some("move"), Some(r), Some(x), None) => {
-                let frequency = Network::SHORT_WIRE.frequency;
+                let frequency = Network::SHORT_WIRE.frequency();
                 self.moves = Some(Network::new(r.parse().ok()?, x.parse().ok()?, frequency).ok()?);
             }
             (Some("cut"), Some(n), Some(damage), None) => self.cut = Some((n.parse().ok()?, named(damage)?)),
@@ -113,7 +107,8 @@ fn named(damage: &str) -> Option<Damage> {
 /// do. That is a sixteenth of all states.
 ///
 /// ```
-/// use trimtab_firmware::antenna::{settles, space};
+/// use trimtab_firmware::antenna::space;
+/// use trimtab_firmware::survival::settles;
 /// let space = space();
 /// let stuck = (0..=space.last_index()).filter_map(|index| space.at(index)).filter(|c| !settles(c)).count();
 /// assert_eq!(stuck, 32_768 / 16);

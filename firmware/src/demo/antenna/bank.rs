@@ -1,8 +1,9 @@
-//! The relay banks: what a combination puts into the circuit.
+//! The relay banks: which parts a combination puts into the circuit.
 //!
-//! **Choices.** Each bank has seven relays, so its level 0 to 127 *is* its relay code: bit i says whether part i
-//! is in the circuit. Every part is larger than all smaller ones together, so the value rises with the level.
-//! Strays keep both values above zero: a wire has both, and a logarithmic scale needs it.
+//! **Choices**
+//! - A bank has seven relays and its level, 0 to 127, is the relay code: bit i puts part i in.
+//! - Every part is larger than all smaller ones together, so the value rises with the level.
+//! - Strays keep both values above zero: a wire has both, and a logarithmic scale needs it.
 //!
 //! **Cost.** 1 KiB of constant tables.
 
@@ -10,17 +11,17 @@ use core::fmt;
 
 use trimtab::{Combination, Level};
 
-/// Relays in one bank.
+/// Relays per bank.
 pub const RELAYS: usize = 7;
-/// Levels of one bank: each relay in or out.
+/// Levels per bank: each relay is in or out.
 pub const LEVELS: usize = 1 << RELAYS;
 /// The switched inductors in nanohenry, relay 0 first.
 pub const INDUCTORS_NH: [f32; RELAYS] = [50.0, 100.0, 220.0, 450.0, 1000.0, 2200.0, 4500.0];
 /// The switched capacitors in picofarad, relay 0 first.
 pub const CAPACITORS_PF: [f32; RELAYS] = [10.0, 22.0, 47.0, 100.0, 220.0, 470.0, 1000.0];
-/// Inductance of the wiring in nanohenry, there with every relay out.
+/// Inductance of the wiring in nanohenry, present with every relay out.
 pub const STRAY_NH: f32 = 20.0;
-/// Capacitance of the wiring in picofarad, there with every relay out.
+/// Capacitance of the wiring in picofarad, present with every relay out.
 pub const STRAY_PF: f32 = 5.0;
 
 /// Inductance of each level of the first knob in nanohenry; rises with the level.
@@ -28,7 +29,7 @@ pub static INDUCTANCE_NH: [f32; LEVELS] = bank(&INDUCTORS_NH, STRAY_NH);
 /// Capacitance of each level of the second knob in picofarad; rises with the level.
 pub static CAPACITANCE_PF: [f32; LEVELS] = bank(&CAPACITORS_PF, STRAY_PF);
 
-/// The value of every relay code: the stray and the parts that are in.
+/// The value of every relay code: the stray plus the parts that are in.
 const fn bank(parts: &[f32; RELAYS], stray: f32) -> [f32; LEVELS] {
     let mut values = [stray; LEVELS];
     let mut code = 0;
@@ -45,7 +46,7 @@ const fn bank(parts: &[f32; RELAYS], stray: f32) -> [f32; LEVELS] {
     values
 }
 
-/// On which side of the inductor the capacitor is.
+/// The capacitor's side of the inductor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {
     /// Beside the antenna: brings a large resistance down.
@@ -54,16 +55,23 @@ pub enum Topology {
     SourceSide,
 }
 
-impl fmt::Display for Topology {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Topology {
+    /// Its name in words.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::LoadSide => "load side",
             Self::SourceSide => "source side",
-        })
+        }
     }
 }
 
-/// What a combination puts into the circuit.
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The parts that a combination puts into the circuit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parts {
     /// Relay code of the inductor bank.
@@ -74,12 +82,12 @@ pub struct Parts {
     pub inductance_nh: f32,
     /// Shunt capacitance in picofarad.
     pub capacitance_pf: f32,
-    /// Where the capacitor is.
+    /// The side of the capacitor.
     pub topology: Topology,
 }
 
 impl Parts {
-    /// The parts that a combination of [`space`](super::space) stands for.
+    /// The parts of a combination of [`space`](super::space).
     ///
     /// ```
     /// use trimtab_firmware::antenna::{Parts, Topology, space};
@@ -99,6 +107,14 @@ impl Parts {
             capacitance_pf: value(&CAPACITANCE_PF, capacitor_code),
             topology: if c.level(2) == 0 { Topology::LoadSide } else { Topology::SourceSide },
         }
+    }
+}
+
+#[cfg(all(target_os = "none", feature = "log"))]
+impl defmt::Format for Parts {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        let (inductors, capacitors, side) = (self.inductor_code, self.capacitor_code, self.topology.name());
+        defmt::write!(f, "inductors {=u8:07b}, capacitors {=u8:07b} on the {=str}", inductors, capacitors, side);
     }
 }
 

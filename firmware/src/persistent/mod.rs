@@ -27,68 +27,16 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use heapless::Vec;
-use trimtab::MOST_PENDING;
-use trimtab::{
-    AskError, Combination, Config, Error, Event, Goal, InitError, Proposal, Record, Space, TellError, Tuner,
-};
+use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, TellError, Tuner};
+
+pub use boot::{Boot, ENOUGH, Stored, Task};
+pub use restart::KEPT;
+use restart::{Queue, begin_anew, initialise};
 
 use crate::journal::{Entry, Found, Journal, Layout, Trouble, fingerprint};
 
-/// Boots that may end in the same measurement before it is given up.
-pub const ENOUGH: u8 = 5;
-
-/// How many of the best are measured first after a [restart](Persistent::restart).
-pub const KEPT: usize = 8;
-
-/// What is tuned: everything that `Tuner::init` wants, and a number.
-#[derive(Clone)]
-pub struct Task<const K: usize> {
-    /// The knobs.
-    pub space: Space<K>,
-    /// The configuration.
-    pub config: Config,
-    /// The seed.
-    pub seed: u64,
-    /// To be changed with what is measured or feasible: logs with another number are foreign.
-    pub meaning: u32,
-}
-
-/// What a boot found, and made of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Boot {
-    /// What was in the flash; none if it could not be looked at.
-    pub found: Option<Found>,
-    /// Records that were replayed.
-    pub records: u32,
-    /// Slots that could not be read, and records that the tuner refused.
-    pub damaged: u32,
-    /// How many boots came as far as measuring, and not to an outcome.
-    pub begun: u8,
-    /// Why the log cannot be kept; none if it can.
-    pub trouble: Option<Trouble>,
-}
-
-impl Boot {
-    /// Whether what is asked next was begun so often without an outcome that it should be told as failed.
-    pub fn is_hopeless(&self) -> bool {
-        self.begun >= ENOUGH
-    }
-}
-
-/// What became of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
-    /// It is in flash.
-    Yes,
-    /// It is in flash; the oldest page had to go, and the tuner was built again from what is left.
-    OldestDropped,
-    /// It is in RAM alone.
-    No(Trouble),
-}
-
-/// The best of before, best first.
-type Queue<const K: usize> = Vec<Combination<K>, KEPT>;
+mod boot;
+mod restart;
 
 /// A tuner with its log in flash.
 ///
@@ -299,32 +247,4 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     fn lost<R>(&mut self, outcome: Result<R, Trouble>) -> Option<R> {
         outcome.map_err(|trouble| self.journal = Err(trouble)).ok()
     }
-}
-
-/// Forgets all outcomes.
-fn initialise<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
-) {
-    // It went well with the same arguments before.
-    let _ = tuner.init(tuner.space().clone(), *tuner.config(), tuner.seed());
-}
-
-/// Forgets all outcomes, and puts the combinations with the best of them in the queue: these.
-fn begin_anew<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
-) -> Queue<K> {
-    const { assert!(KEPT <= MOST_PENDING, "the queue holds the best of before") };
-    let goal = tuner.config().goal;
-    let is_better = |a: f32, b: f32| if goal == Goal::Minimise { a < b } else { a > b };
-    let mut best: Vec<(Combination<K>, f32), { KEPT + 1 }> = Vec::new();
-    for o in tuner.observations().filter(|o| !o.is_failure()) {
-        let rank = best.iter().take_while(|(_, value)| !is_better(o.value, *value)).count();
-        // There is room for one more than is kept.
-        let _ = best.insert(rank, (o.combination, o.value));
-        best.truncate(KEPT);
-    }
-    initialise(tuner);
-    // There is room, and nothing is known of them any more.
-    best.iter().for_each(|(c, _)| tuner.enqueue(c).unwrap_or_default());
-    best.iter().map(|(c, _)| *c).collect()
 }

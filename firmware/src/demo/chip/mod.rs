@@ -11,7 +11,7 @@
 //! out, and nothing depends on them. Addresses are in the tables and nowhere else, so whoever holds a field may write
 //! it.
 //!
-//! **Cost.** A read, a write and a read for each field. ([`sectors`] is about something else: a chip's own flash as storage.)
+//! **Cost.** A read, a write and a read for each field.
 
 use trimtab::{Combination, Knob, Level};
 
@@ -20,7 +20,6 @@ use crate::objective::Objective;
 pub mod cortex_m;
 pub mod nrf52840;
 pub mod rp2350;
-pub mod sectors;
 pub mod stm32f4;
 pub mod work;
 

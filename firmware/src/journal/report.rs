@@ -1,0 +1,46 @@
+//! What a journal found in the flash, and why it cannot be kept.
+
+/// What was in the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing: it is as it comes from the factory.
+    Blank,
+    /// A log of this tuner.
+    Log,
+    /// A log of another tuner: other knobs, configuration, seed or sizes.
+    Foreign,
+    /// A log in the format of another version.
+    Version(u16),
+    /// Something that is no log, or a log of which not one page can be read.
+    Unreadable,
+}
+
+/// Why a journal cannot be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The layout does not fit the flash.
+    Layout,
+    /// The flash refused an operation.
+    Refused,
+    /// The flash does not keep what is written, or does not erase.
+    Worn,
+}
+
+impl Trouble {
+    /// In words, with what to do.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Layout => "the journal needs two whole pages of flash, with room for its records and eight more",
+            Self::Refused => "the flash refuses to work: check its supply and its write protection",
+            Self::Worn => "the flash is worn out: give the journal another range of it",
+        }
+    }
+}
+
+impl core::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl core::error::Error for Trouble {}
