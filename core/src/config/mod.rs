@@ -53,7 +53,8 @@ impl Goal {
 /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 2, rows: 32);
 /// # let mut tuner = Two::new();
-/// tuner.init(Space::new(&KNOBS)?, Config { when_full: WhenFull::ForgetOldest, ..Config::default() }, 1)?;
+/// let config = Config { when_full: WhenFull::ForgetOldest, ..Config::default() };
+/// tuner.init(Space::new(&KNOBS)?, config, 1)?;
 /// for value in [3.0, 1.0, 2.0] {
 ///     let c = tuner.ask()?.combination;
 ///     tuner.tell(&c, value)?;

@@ -221,7 +221,8 @@ mod tests {
             let x: [f32; N] = core::array::from_fn(|i| i as f32 - 7.5);
             let mut b: [f32; N] = core::array::from_fn(|i| dot(&a[i], &x));
             factor.solve(&mut b);
-            // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the largest.
+            // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the
+            // largest.
             assert!(x.iter().zip(&b).all(|(x, b)| (x - b).abs() < 1e-2));
         }
     }

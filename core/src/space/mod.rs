@@ -17,7 +17,7 @@
 //!   [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) need one for each and refuse larger spaces;
 //!   nothing else uses it.
 //!
-//! **Cost.** K knobs of 16 bytes; K multiplications per index.
+//! **Cost.** 16 bytes per knob on a 32-bit chip; K multiplications per index.
 
 mod combination;
 mod error;
@@ -129,7 +129,8 @@ impl<const K: usize> Space<K> {
     /// use trimtab::{Knob, Space, SpaceError};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
     /// assert_eq!(space.combination(&[3, 7])?.levels(), [3, 7]);
-    /// assert_eq!(space.combination(&[3, 8]), Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
+    /// let refused = space.combination(&[3, 8]);
+    /// assert_eq!(refused, Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
     /// # Ok::<(), SpaceError>(())
     /// ```
     pub fn combination(&self, levels: &[Level]) -> Result<Combination<K>, SpaceError> {
