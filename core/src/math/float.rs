@@ -28,8 +28,8 @@ pub trait Math {
     fn ln(x: f32) -> f32;
 }
 
-/// libm: exact, and the same bits on every target. The whole tuner uses it except where it computes
-/// the kernel and where it calls [`short_exp`].
+/// libm: exact, and the same bits on every target. The kernel uses [`Arithmetic`] instead, and so
+/// do the exponentials of the fit and of the expected improvement.
 #[derive(Clone, Copy, Debug)]
 pub struct Libm;
 

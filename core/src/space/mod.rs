@@ -14,8 +14,7 @@
 //!   initial point, and refuses to be told about one.
 //! - N has no limit, but only the first 2⁶⁴ combinations have an index.
 //!   [`Encoding::Compact`](crate::Encoding::Compact) and
-//!   [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) need one for each and refuse larger spaces;
-//!   nothing else uses it.
+//!   [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) need one for each and refuse larger spaces.
 //!
 //! **Cost.** 16 bytes per knob on a 32-bit chip; K multiplications per index.
 

@@ -7,9 +7,7 @@
 //! - A failure counts as the worst measured cost, after winsorising: the model avoids it without
 //!   one failure hiding what the others say. While all have failed, only the uncertainty decides.
 //! - Pending combinations are fantasised while candidates are scored: each enters the process with
-//!   its predicted cost, which keeps the mean and removes the uncertainty about it. A fantasy that
-//!   breaks the factor down is left out together with those after it, so fitted values never
-//!   change.
+//!   its predicted cost, which keeps the mean and removes the uncertainty about it.
 //! - A fit is due when the observations have grown by a share; otherwise an observation is one more
 //!   row of the factor. A fit tries the current hyper-parameters first, so it reuses the factor.
 //! - If all knobs are nominal, a covariance depends only on how many of them differ, and each count
@@ -152,6 +150,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     }
 
     /// Adds pending combinations to the process, as far as there is room and the factor holds.
+    /// One that breaks the factor down is left out together with those after it: the fit must not
+    /// change for a fantasy.
     pub(crate) fn add_fantasies(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
         if pending.is_empty() {
             return;
