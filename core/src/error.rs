@@ -1,10 +1,11 @@
-//! What can go wrong along the flow: one small enum an operation, and one over them all so that `?` works everywhere.
+//! Errors: one small enum per operation, and [`Error`] over all of them so that `?` works
+//! everywhere.
 
 use core::fmt;
 
 use crate::space::SpaceError;
 
-/// Why a tuner cannot be made ready for a space.
+/// Why a tuner cannot be initialised for a space.
 ///
 /// ```
 /// use trimtab::{Config, InitError, Knob, Space};
@@ -17,25 +18,29 @@ use crate::space::SpaceError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InitError {
-    /// The space has more features than the tuner has room for: graded ones, or all under a random map.
+    /// The space has more features than the tuner has room for: graded ones, or all of them under a
+    /// random map.
     TooManyFeatures {
-        /// How many this space has.
+        /// Number of features of this space.
         needed: usize,
-        /// How many the tuner holds.
+        /// Number of features that the tuner has room for.
         most: usize,
     },
-    /// A random map was asked of a tuner without dimensions (D = 0).
+    /// The configuration has a random map, but the tuner has no dimensions (D = 0).
     NoDimensions,
-    /// More than 2⁶⁴ combinations under [`Encoding::Compact`](crate::Encoding::Compact), which needs an index for each;
-    /// [`Encoding::PerKnob`](crate::Encoding::PerKnob) takes spaces of any size.
+    /// [`Encoding::Compact`](crate::Encoding::Compact) needs an index for each combination, and
+    /// there are more than 2⁶⁴. [`Encoding::PerKnob`](crate::Encoding::PerKnob) takes spaces of any
+    /// size.
     TooLarge,
 }
 
 impl fmt::Display for InitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a tuner made for {most}"),
-            Self::NoDimensions => write!(f, "a random map needs a tuner with dimensions"),
+            Self::TooManyFeatures { needed, most } => {
+                write!(f, "the space needs {needed} features, the tuner has room for {most}")
+            }
+            Self::NoDimensions => write!(f, "a random map needs a tuner with dimensions, name dimensions in tuner!"),
             Self::TooLarge => write!(f, "more than 2^64 combinations need Encoding::PerKnob"),
         }
     }
@@ -60,27 +65,28 @@ impl fmt::Display for InitError {
 pub enum AskError {
     /// `init` was not called, or it failed.
     Uninitialised,
-    /// Every feasible combination is measured or being measured: the search is complete.
+    /// Every feasible combination is measured or pending: the search is complete.
     Exhausted,
-    /// As many combinations as can be remembered are asked and not told.
+    /// [`MOST_PENDING`](crate::MOST_PENDING) combinations are pending: asked and not told.
     TooManyPending {
-        /// How many.
+        /// That limit.
         most: usize,
     },
-    /// `ask_step` without `ask_begin`, or something was told in between.
+    /// `ask_step` without `ask_begin`, or another call in between ended the ask.
     NotBegun,
-    /// The paper's ways to ask need a tuner with a random map.
+    /// `ask_lookup` and `ask_recon` need a tuner with a random map.
     NoMap,
-    /// The nearest combination was not found within the limit of nodes.
+    /// The search for the nearest combination reached its limit of nodes.
     NodeLimit {
         /// The limit.
         nodes: u32,
     },
-    /// More than 2⁶⁴ combinations: the nearest one is looked up by its index. [`ask`](crate::Tuner::ask) takes spaces of any size.
+    /// `ask_lookup` finds a combination by its index, and there are more than 2⁶⁴.
+    /// [`ask`](crate::Tuner::ask) takes spaces of any size.
     TooLarge,
-    /// No feasible combination that is not yet measured was found, but not all could be tried.
+    /// Found no feasible combination that is not measured yet, but could not try all of them.
     NoneFound {
-        /// How many were tried.
+        /// Number of combinations tried.
         tried: u32,
     },
 }
@@ -104,7 +110,7 @@ impl fmt::Display for AskError {
     }
 }
 
-/// Why a measurement was not taken in. The tuner is as it was.
+/// Why a measurement was refused. The tuner is unchanged.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space, TellError};
@@ -119,11 +125,11 @@ impl fmt::Display for AskError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TellError {
-    /// The cost is infinite or not a number.
+    /// The value is infinite or not a number.
     NonFinite,
-    /// The combination is not one of the tuner's space.
+    /// The combination does not belong to the tuner's space.
     Foreign,
-    /// The combination is ruled out by the feasibility predicate.
+    /// The feasibility predicate rules the combination out.
     Infeasible,
     /// No room for another observation.
     Full,
@@ -135,12 +141,12 @@ impl fmt::Display for TellError {
             Self::NonFinite => "the cost is not a finite number",
             Self::Foreign => "the combination belongs to another space",
             Self::Infeasible => "the combination is not feasible",
-            Self::Full => "no room for another observation",
+            Self::Full => "the tuner has no room for another observation",
         })
     }
 }
 
-/// Why a combination was not put in the queue. The tuner is as it was.
+/// Why a combination was not queued. The tuner is unchanged.
 ///
 /// ```
 /// use trimtab::{Config, EnqueueError, Knob, Space};
@@ -149,21 +155,21 @@ impl fmt::Display for TellError {
 /// let mut tuner = Bit::new();
 /// tuner.init(Space::new(&BIT)?, Config::default(), 1)?;
 /// let c = tuner.ask()?.combination;
-/// assert_eq!(tuner.enqueue(&c), Err(EnqueueError::Known)); // it is being measured
+/// assert_eq!(tuner.enqueue(&c), Err(EnqueueError::Known)); // it is pending
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EnqueueError {
-    /// The combination is not one of the tuner's space.
+    /// The combination does not belong to the tuner's space.
     Foreign,
-    /// The combination is ruled out by the feasibility predicate.
+    /// The feasibility predicate rules the combination out.
     Infeasible,
-    /// The combination is measured, being measured, or in the queue already.
+    /// The combination is already measured, pending or queued.
     Known,
-    /// No room in the queue.
+    /// The queue is full.
     Full {
-        /// How many the queue holds.
+        /// Capacity of the queue.
         most: usize,
     },
 }
@@ -173,8 +179,8 @@ impl fmt::Display for EnqueueError {
         match self {
             Self::Foreign => write!(f, "the combination belongs to another space"),
             Self::Infeasible => write!(f, "the combination is not feasible"),
-            Self::Known => write!(f, "the combination is measured, pending or queued already"),
-            Self::Full { most } => write!(f, "the queue holds {most} combinations and is full"),
+            Self::Known => write!(f, "the combination is already measured, pending or queued"),
+            Self::Full { most } => write!(f, "the queue is full, it holds at most {most} combinations"),
         }
     }
 }
@@ -192,15 +198,15 @@ impl fmt::Display for EnqueueError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Error {
-    /// Of a space.
+    /// From building a space or a combination.
     Space(SpaceError),
-    /// Of making a tuner ready.
+    /// From `init`.
     Init(InitError),
-    /// Of asking.
+    /// From asking.
     Ask(AskError),
-    /// Of telling.
+    /// From telling.
     Tell(TellError),
-    /// Of putting in the queue.
+    /// From `enqueue`, or from replaying a record of an ask.
     Enqueue(EnqueueError),
 }
 

@@ -1,5 +1,5 @@
-//! The parts of the method, for this project's own proofs, benchmarks and rivals. Not for users:
-//! anything here may change in any version.
+//! The parts of the method, for this project's own proofs and benchmarks. Not for users: anything
+//! here may change in any version.
 
 pub use crate::acquire::acquisition::{Rule, Slopes};
 pub use crate::acquire::table::LookupTable;

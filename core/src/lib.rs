@@ -1,8 +1,8 @@
 //! trimtab tunes discrete settings by Bayesian optimization, on the chip that has the settings.
 //!
 //! Declare the knobs, ask for a combination, measure it, tell its cost. After some tens of
-//! measurements the tuner has found the best of millions of combinations, in kilobytes of RAM.
-//! No allocation, no unsafe code, no floating-point unit needed; the same bits on a PC and on a
+//! measurements the tuner has found the best of millions of combinations, in kilobytes of RAM. No
+//! allocation, no unsafe code, no floating-point unit needed; the same bits on a PC and on a
 //! microcontroller.
 //!
 //! ```
@@ -14,7 +14,9 @@
 //!     Knob::graded(&[10.0, 22.0, 47.0, 100.0], Scale::Log),   // a capacitor, picofarad
 //! ];
 //! type MyTuner = trimtab::tuner!(KNOBS, observations: 32, rows: 64);
-//! # fn measure(c: &trimtab::Combination<3>) -> f32 { f32::from(c.level(0) ^ 2) + f32::from(c.level(1).abs_diff(3)) }
+//! # fn measure(c: &trimtab::Combination<3>) -> f32 {
+//! #     f32::from(c.level(0) ^ 2) + f32::from(c.level(1).abs_diff(3))
+//! # }
 //!
 //! let mut tuner = MyTuner::new();
 //! tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
@@ -29,9 +31,9 @@
 //!
 //! # The method
 //!
-//! CBO-Lookup (Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions
-//! to Convex Polytopes*, UAI 2022). The path of a candidate through an ask is also the order of the
-//! folders; a folder uses only those before it, and a test holds that.
+//! CBO-Lookup (Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping
+//! Functions to Convex Polytopes*, UAI 2022). The path of a candidate through an ask is also the
+//! order of the folders; a folder uses only those before it, and a test holds that.
 //!
 //! ```text
 //!  space/        features/            surrogate/          acquire/             tuner/

@@ -1,19 +1,23 @@
-//! How much a combination is worth measuring: GP-UCB and expected improvement. The smallest score wins.
+//! How much a combination is worth measuring: GP-UCB and expected improvement. The smallest score
+//! wins.
 //!
-//! GP-UCB: μ − β·σ, β_t constant or √ln(N·t/δ) (section 5, Theorem 1). It keeps its name although we minimise: it is the *lower* bound.
-//! Expected improvement: EI = σ·(u·Φ(u) + φ(u)), u = (best − μ)/σ; the score is −ln EI.
+//! GP-UCB: μ − β·σ, β_t constant or √ln(N·t/δ) (section 5, Theorem 1). It keeps its name although
+//! we minimise: it is the *lower* bound. Expected improvement: EI = σ·(u·Φ(u) + φ(u)), u = (best −
+//! μ)/σ; the score is −ln EI.
 //!
 //! | name | meaning |
 //! |---|---|
 //! | μ, σ | posterior mean and deviation of the standardised cost |
 //! | best | the smallest standardised cost so far |
-//! | t | how many observations there are |
-//! | N | how many combinations there are |
+//! | t | number of observations |
+//! | N | number of combinations |
 //!
-//! **Choices.** The theorem leaves the constant of β_t open: `scale` is it. EI is compared by its logarithm, which still orders candidates where
-//! EI itself is zero in f32; below u = −6 its asymptotic series is used, because u·Φ + φ cancels there.
-//!
-//! Slopes, for a continuous search, are those of the score as it is computed: below the least variance the score no longer depends on it.
+//! **Choices**
+//! - The theorem leaves the constant of β_t open: it is `scale`.
+//! - EI is compared by its logarithm, which still orders candidates where EI itself is zero in f32.
+//!   Below u = −6 its asymptotic series is used, because u·Φ + φ cancels there.
+//! - Slopes, for a continuous search, are those of the score as computed: below the smallest
+//!   variance the score does not depend on it.
 //!
 //! **Cost.** UCB: one root. EI: an exponential, an error function and a logarithm more.
 
@@ -22,13 +26,7 @@ use crate::math::float::{erfc, ln, short_exp, sqrt};
 use crate::surrogate::gp::Posterior;
 
 impl Beta {
-    /// β at t observations in a space of N combinations.
-    ///
-    /// ```
-    /// use trimtab::Beta;
-    /// let beta = Beta::Theorem { scale: 1.0, delta: 0.1 };
-    /// assert!(beta.at(10, 4.8) > beta.at(5, 4.8));
-    /// ```
+    /// β at t observations, given ln N of the space.
     pub fn at(&self, t: usize, log_cardinality: f32) -> f32 {
         match self {
             Self::Constant(beta) => *beta,
@@ -41,14 +39,7 @@ impl Beta {
 }
 
 impl Acquisition {
-    /// The rule for one ask, its constants worked out.
-    ///
-    /// ```
-    /// use trimtab::{Acquisition, Beta, internals::Rule};
-    /// let (t, log_cardinality, best) = (10, 4.8, -1.5);
-    /// assert_eq!(Acquisition::Ucb(Beta::Constant(2.0)).prepare(t, log_cardinality, best), Rule::Ucb { beta: 2.0 });
-    /// assert_eq!(Acquisition::ExpectedImprovement.prepare(t, log_cardinality, best), Rule::ExpectedImprovement { best });
-    /// ```
+    /// The rule with its constants for one ask.
     pub fn prepare(&self, t: usize, log_cardinality: f32, best: f32) -> Rule {
         match self {
             Self::Ucb(beta) => Rule::Ucb { beta: beta.at(t, log_cardinality) },
@@ -61,10 +52,10 @@ impl Acquisition {
 ///
 /// ```
 /// use trimtab::internals::{Posterior, Rule};
-/// let sure = Posterior { mean: 0.0, variance: 0.01 };
-/// let unsure = Posterior { mean: 0.0, variance: 1.0 };
-/// assert!(Rule::Ucb { beta: 2.0 }.score(unsure) < Rule::Ucb { beta: 2.0 }.score(sure));
-/// assert!(Rule::ExpectedImprovement { best: -1.0 }.score(unsure) < Rule::ExpectedImprovement { best: -1.0 }.score(sure));
+/// let [sure, unsure] = [0.01, 1.0].map(|variance| Posterior { mean: 0.0, variance });
+/// for rule in [Rule::Ucb { beta: 2.0 }, Rule::ExpectedImprovement { best: -1.0 }] {
+///     assert!(rule.score(unsure) < rule.score(sure));
+/// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
@@ -80,17 +71,11 @@ pub enum Rule {
     },
 }
 
-/// A variance below this is rounding error.
+/// A smaller variance is rounding error.
 const LEAST_VARIANCE: f32 = 1e-12;
 
 impl Rule {
     /// The score of a posterior; the smallest wins.
-    ///
-    /// ```
-    /// use trimtab::internals::{Posterior, Rule};
-    /// let posterior = Posterior { mean: 1.0, variance: 4.0 };
-    /// assert_eq!(Rule::Ucb { beta: 3.0 }.score(posterior), 1.0 - 3.0 * 2.0);
-    /// ```
     pub fn score(&self, posterior: Posterior) -> f32 {
         let sigma = sqrt(posterior.variance.max(LEAST_VARIANCE));
         match self {
@@ -100,36 +85,23 @@ impl Rule {
     }
 }
 
-/// How the score changes with the posterior.
-///
-/// ```
-/// use trimtab::internals::{Posterior, Rule, Slopes};
-/// // The larger the mean, the larger the score; the less is known, the smaller.
-/// let Slopes { mean, variance } = Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior { mean: 0.5, variance: 1.0 });
-/// assert!(mean > 0.0 && variance < 0.0);
-/// ```
+/// The derivatives of a score with respect to the posterior.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slopes {
-    /// With the mean.
+    /// With respect to the mean.
     pub mean: f32,
-    /// With the variance.
+    /// With respect to the variance.
     pub variance: f32,
 }
 
 impl Rule {
-    /// The derivatives of the score with respect to the mean and to the variance.
+    /// The derivatives of the score with respect to the mean and the variance.
     ///
     /// UCB: 1 and −β/2σ. −ln EI: Φ/(σE) and −φ/(2σ²E), E = u·Φ + φ.
-    ///
-    /// ```
-    /// use trimtab::internals::{Posterior, Rule, Slopes};
-    /// let slopes = Rule::Ucb { beta: 2.0 }.slopes(Posterior { mean: 0.0, variance: 4.0 });
-    /// assert_eq!(slopes, Slopes { mean: 1.0, variance: -0.5 });
-    /// ```
     pub fn slopes(&self, posterior: Posterior) -> Slopes {
         let sigma = sqrt(posterior.variance.max(LEAST_VARIANCE));
-        // Of the score with respect to μ and to σ.
+        // The derivatives with respect to μ and σ.
         let (mean, deviation) = match self {
             Self::Ucb { beta } => (1.0, -beta),
             Self::ExpectedImprovement { best } => {
@@ -142,26 +114,20 @@ impl Rule {
     }
 }
 
-/// How much better than the best score a bound must be before it is trusted: far above the rounding of a mean.
+/// Rounding margin when pruning: a bound must beat the best score by this much, far above the
+/// rounding of a mean.
 const MARGIN: f32 = 1e-3;
 
 impl Rule {
-    /// The smallest variance with which a candidate of this mean could still have a score below `best`; 0 where it is not known.
-    ///
-    /// ```
-    /// use trimtab::internals::{Posterior, Rule};
-    /// let rule = Rule::Ucb { beta: 2.0 };
-    /// let variance = rule.needed_variance(1.0, -2.0);
-    /// assert!(rule.score(Posterior { mean: 1.0, variance }) > -2.0);
-    /// assert!(rule.score(Posterior { mean: 1.0, variance: variance * 1.01 }) < -2.0);
-    /// ```
+    /// The smallest variance with which a candidate of this mean could still score below `best`; 0
+    /// if unknown.
     pub fn needed_variance(&self, mean: f32, best: f32) -> f32 {
         match self {
             Self::Ucb { beta } if mean - best > MARGIN && *beta > 0.0 => {
                 let sigma = (mean - best - MARGIN) / beta;
                 sigma * sigma
             }
-            // The logarithm of EI has no inverse worth its price.
+            // Inverting the logarithm of EI costs more than it saves.
             _ => 0.0,
         }
     }
@@ -175,7 +141,7 @@ fn density_and_below(u: f32) -> (f32, f32) {
 
 /// ln √2π.
 const LN_SQRT_2_PI: f32 = 0.918_938_5;
-/// Below this u·Φ + φ cancels.
+/// Below this, u·Φ + φ cancels.
 const ASYMPTOTIC: f32 = -6.0;
 
 /// ln(u·Φ(u) + φ(u)).
@@ -189,7 +155,8 @@ fn log_improvement(u: f32) -> f32 {
     }
 }
 
-/// Φ/(u·Φ + φ), which is the derivative of [`log_improvement`], and φ/(u·Φ + φ), which is 1 less u times it.
+/// Φ/(u·Φ + φ), the derivative of [`log_improvement`], and φ/(u·Φ + φ), which is 1 minus u times
+/// the first.
 fn improvement_shares(u: f32) -> (f32, f32) {
     if u > ASYMPTOTIC {
         let (density, below) = density_and_below(u);
@@ -208,7 +175,8 @@ mod tests {
 
     #[test]
     fn improvement_at_hand_worked_points() {
-        // u = 0: φ(0) = 0.398942, ln = −0.918939. u = 1: 0.841345 + 0.241971 = 1.083316, ln = 0.080027.
+        // u = 0: φ(0) = 0.398942, ln = −0.918939. u = 1: 0.841345 + 0.241971 = 1.083316, ln =
+        // 0.080027.
         assert!((log_improvement(0.0) + 0.918_939).abs() < 1e-5);
         assert!((log_improvement(1.0) - 0.080_027).abs() < 1e-5);
         assert!((log_improvement(50.0) - ln(50.0)).abs() < 1e-5);
@@ -225,7 +193,7 @@ mod tests {
         assert!((log_improvement(-5.999) - log_improvement(-6.001)).abs() < 0.03);
     }
 
-    /// In f64, from the definition where it does not cancel: above −6.
+    /// Against differences of the definition in f64, above −6, where it does not cancel.
     #[test]
     fn slopes_are_the_derivatives_of_the_score() {
         let exact = |best: f64, mean: f64, variance: f64| {
@@ -251,14 +219,14 @@ mod tests {
                 );
             }
         }
-        // The series below −6 joins on, and is the derivative of the score's own series.
+        // The series below −6 continues it, and is the derivative of the score's own series.
         let slopes = |u: f32| Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior { mean: -u, variance: 1.0 });
         let (above, below) = (slopes(-5.999), slopes(-6.001));
         assert!((above.mean - below.mean).abs() < 0.01 * above.mean);
         assert!((above.variance - below.variance).abs() < 0.01 * above.variance.abs());
         let difference = (log_improvement(-19.75) - log_improvement(-20.25)) / 0.5;
         assert!((slopes(-20.0).mean - difference).abs() < 1e-3 * difference);
-        // A variance of rounding error changes nothing.
+        // A variance that is rounding error changes nothing.
         assert_eq!(Rule::Ucb { beta: 2.0 }.slopes(Posterior { mean: 0.0, variance: 0.0 }).variance, 0.0);
     }
 
@@ -267,5 +235,28 @@ mod tests {
         // √(ln 1000 + ln 10 − ln 0.1) = √(6.9078 + 2.3026 + 2.3026) = 3.3931
         let beta = Beta::Theorem { scale: 1.0, delta: 0.1 }.at(10, ln(1000.0));
         assert!((beta - 3.3931).abs() < 1e-3);
+    }
+
+    #[test]
+    fn ucb_by_hand() {
+        let posterior = Posterior { mean: 1.0, variance: 4.0 };
+        let rule = Acquisition::Ucb(Beta::Constant(3.0)).prepare(10, 4.8, -1.5);
+        assert_eq!((rule, rule.score(posterior)), (Rule::Ucb { beta: 3.0 }, 1.0 - 3.0 * 2.0));
+        assert_eq!(rule.slopes(posterior), Slopes { mean: 1.0, variance: -0.75 });
+        let improvement = Acquisition::ExpectedImprovement.prepare(10, 4.8, -1.5);
+        assert_eq!(improvement, Rule::ExpectedImprovement { best: -1.5 });
+    }
+
+    /// Just below the needed variance a candidate cannot beat the best score, just above it can.
+    #[test]
+    fn the_needed_variance_is_the_least_that_can_win() {
+        for beta in [0.5, 2.0, 9.0] {
+            let rule = Rule::Ucb { beta };
+            let variance = rule.needed_variance(1.0, -2.0);
+            assert!(rule.score(Posterior { mean: 1.0, variance }) > -2.0);
+            assert!(rule.score(Posterior { mean: 1.0, variance: variance * 1.01 }) < -2.0);
+            assert_eq!(rule.needed_variance(-3.0, -2.0), 0.0);
+        }
+        assert_eq!(Rule::ExpectedImprovement { best: 0.0 }.needed_variance(1.0, -2.0), 0.0);
     }
 }

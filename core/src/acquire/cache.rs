@@ -11,16 +11,18 @@
 //! | x | stored coordinates of a row's combination | C × D |
 //!
 //! **Choices**
-//! - The user owns the cache and passes it to [`Tuner::ask_with`](crate::Tuner::ask_with), so RAM is
-//!   a choice per call and costs nothing where it is not made.
+//! - The user owns the cache and passes it to [`Tuner::ask_with`](crate::Tuner::ask_with), so RAM
+//!   is a choice per call and costs nothing where it is not made.
 //! - Proposals have the same bits with and without it: both whiten in the same order.
-//! - A cache belongs to one table and one factor; new rows, a fit or a changed observation empty it.
-//! - It is bypassed while asks are pending, and while it is empty if the next observation brings a fit.
-//! - Rows beyond C and the [`Config::descent`](crate::Config::descent) rows are computed each time: of
+//! - A cache belongs to one table and one factor; new rows, a fit or a changed observation empty
+//!   it.
+//! - It is bypassed while asks are pending, and while it is empty if the next observation brings a
+//!   fit.
+//! - Rows beyond C and those of the [descent](crate::Config::descent) are computed each time: of
 //!   256 rows a cache holds 192 by default.
 //!
-//! **Cost.** C × (4T + 4D + K + 18) bytes; O(t) per row and new observation, instead of O(t²) per row
-//! and ask.
+//! **Cost.** C × (4T + 4D + K + 18) bytes; O(t) per row and new observation, instead of O(t²) per
+//! row and ask.
 
 use crate::acquire::table::LookupTable;
 use crate::space::{Combination, Space};
@@ -30,8 +32,8 @@ use crate::surrogate::kernel::Hyper;
 use crate::surrogate::observations::Point;
 
 /// Whitened covariances of C rows of a table, for a tuner with the same K, D and T.
-/// [`tuner_cache!`](crate::tuner_cache!) works the sizes out. Each tuner needs its own cache, a clone
-/// too; it can be used again after `init`.
+/// [`tuner_cache!`](crate::tuner_cache!) computes the sizes. Each tuner needs its own cache, and so
+/// does a clone; it can be used again after `init`.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -57,7 +59,8 @@ pub struct Cache<const K: usize, const D: usize, const T: usize, const C: usize>
     owner: Owner,
 }
 
-/// What a cache was filled for: the seed of the table, the factor's count, the tuner's count of inits.
+/// Identifies the contents of a cache: the seed of the table, the factor's count, the tuner's count
+/// of inits.
 pub(crate) type Owner = (u64, u32, u32);
 
 /// One cached row.
@@ -74,8 +77,8 @@ pub(crate) struct Row<const K: usize, const D: usize, const T: usize> {
 impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
     const EMPTY: Self = Self { combination: None, fresh: false, x: [0.0; D], v: [0.0; T], partial: Partial::new(0.0) };
 
-    /// The combination of row i and its posterior, or `None` if it cannot be asked. `is_open` is only
-    /// called for a row that is not computed yet.
+    /// The combination of row i and its posterior, or `None` if it cannot be asked. `is_open` is
+    /// only called for a row that is not computed yet.
     pub(crate) fn posterior<const M: usize, const P: usize>(
         &mut self,
         (i, table): (usize, &LookupTable<K>),
@@ -111,7 +114,7 @@ impl<const K: usize, const D: usize, const T: usize, const C: usize> Cache<K, D,
         self.owner == owner
     }
 
-    /// Row i, after emptying a cache that was filled for something else.
+    /// Row i, after emptying a cache that belongs to another table or factor.
     pub(crate) fn row_mut(&mut self, i: usize, owner: Owner) -> Option<&mut Row<K, D, T>> {
         if self.owner != owner {
             self.owner = owner;
@@ -127,8 +130,8 @@ impl<const K: usize, const D: usize, const T: usize, const C: usize> Default for
     }
 }
 
-/// The type of a cache for the tuner that [`tuner!`](crate::tuner!) gives for the same words. With
-/// fewer `rows` it takes less RAM, and the other rows are computed each time.
+/// The type of a cache for the tuner that [`tuner!`](crate::tuner!) gives for the same arguments.
+/// With fewer `rows` it takes less RAM, and the other rows are computed each time.
 ///
 /// ```
 /// const KNOBS: [trimtab::Knob; 12] = [trimtab::Knob::nominal(2); 12];

@@ -1,13 +1,18 @@
-//! The next combination: scan the table, then descend the acquisition by single steps from the best row.
+//! The search for the next combination: scan the table, then descend by single steps from the best
+//! row.
 //!
-//! c† = argmin over the table of the acquisition (algorithm 1, line 5), carried on below the table's best row.
+//! c† = argmin over the table of the acquisition (algorithm 1, line 5), continued below the best
+//! row of the table.
 //!
-//! **Choices.** The search names one candidate after another and is told each score; who scores it, and when, is the caller's affair, so an
-//! ask can be cut into slices. A candidate that is infeasible or measured has no score and is passed over. The descent takes the
-//! first better neighbour, in an order without favourites, until none is better or its budget is spent. The whole
-//! space as a table needs no descent. Of equal scores the first found wins.
+//! **Choices**
+//! - The search names one candidate at a time and is told its score. The caller scores it whenever
+//!   it likes, so an ask can be cut into slices.
+//! - Infeasible and measured candidates get no score and are skipped.
+//! - The descent takes the first better neighbour, in an order without favourites, until none is
+//!   better or its budget is spent. A table that holds the whole space needs no descent.
+//! - Of equal scores the first wins.
 //!
-//! **Cost.** At most L scores an ask; 100 bytes.
+//! **Cost.** At most L scores per ask; about K + 48 bytes.
 
 use crate::acquire::table::{LookupTable, neighbour, steps};
 use crate::math::random::Random;
@@ -22,7 +27,7 @@ pub(crate) struct Scored<const K: usize> {
     pub(crate) score: f32,
 }
 
-/// What is to be scored: a row of the table, or a step of the descent.
+/// A candidate to score: a row of the table, or a step of the descent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Candidate<const K: usize> {
     Row(usize),
@@ -37,7 +42,7 @@ pub(crate) struct Scan<const K: usize> {
     descent: Descent,
 }
 
-/// Where the descent stands: steps are visited as offset, offset + stride, … modulo their number.
+/// State of the descent: steps are visited as offset, offset + stride, … modulo their number.
 #[derive(Clone, Debug)]
 struct Descent {
     left: u32,
@@ -48,7 +53,7 @@ struct Descent {
 }
 
 impl<const K: usize> Scan<K> {
-    /// All zero: what a tuner holds while it is not asked.
+    /// All zero: the search of a tuner that is not being asked.
     pub(crate) const EMPTY: Self =
         Self { row: 0, best: None, descent: Descent { left: 0, steps: 0, next: 0, stride: 0, without_success: 0 } };
 
@@ -61,7 +66,7 @@ impl<const K: usize> Scan<K> {
         Self { row: 0, best: None, descent }
     }
 
-    /// The next candidate to be scored, if the search is not over.
+    /// The next candidate to score, or `None` at the end of the search.
     pub(crate) fn next(&mut self, space: &Space<K>, table: &LookupTable<K>) -> Option<Candidate<K>> {
         if self.row < table.len() {
             self.row += 1;
@@ -78,7 +83,7 @@ impl<const K: usize> Scan<K> {
         Some(Candidate::Step(neighbour(space, from, d.next)))
     }
 
-    /// Takes in the score of a candidate.
+    /// Reports the score of a candidate.
     pub(crate) fn report(&mut self, combination: &Combination<K>, posterior: Posterior, score: f32) {
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(Scored { combination: *combination, posterior, score });
@@ -86,18 +91,19 @@ impl<const K: usize> Scan<K> {
         }
     }
 
-    /// The best candidate of all.
+    /// The best candidate so far.
     pub(crate) fn best(&self) -> Option<Scored<K>> {
         self.best
     }
 
-    /// The score to beat.
-    pub(crate) fn bar(&self) -> f32 {
+    /// The score to beat; infinite before the first.
+    pub(crate) fn best_score(&self) -> f32 {
         self.best.as_ref().map_or(f32::INFINITY, |best| best.score)
     }
 }
 
-/// A number without common factor with `steps`, so that stepping by it visits every step once: the first from `start` on.
+/// The first number from `start` on that is coprime to `steps`: stepping by it visits every step
+/// once.
 fn stride(steps: u32, start: u32) -> u32 {
     let common = |mut a: u32, mut b: u32| {
         while b != 0 {
@@ -114,7 +120,7 @@ mod tests {
     use super::*;
     use crate::space::knob::Knob;
 
-    /// Every candidate with its score, and how many there were.
+    /// Scores every candidate; returns their number.
     fn run(
         space: &Space<16>,
         table: &LookupTable<16>,
@@ -133,7 +139,7 @@ mod tests {
         count
     }
 
-    /// A score that falls with every bit that is set has one minimum, and single steps lead to it.
+    /// A score that falls with every set bit has one minimum, and single steps lead to it.
     #[test]
     fn the_descent_reaches_the_bottom_of_a_linear_score() {
         let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();

@@ -1,5 +1,5 @@
-//! Which candidate is next: rows of the lookup table, a score for each, the smallest one (paper:
-//! algorithm 1, lines 5 and 6).
+//! The choice of the next candidate: rows of the lookup table, a score for each, the smallest wins
+//! (paper: algorithm 1, lines 5 and 6).
 
 pub(crate) mod acquisition;
 pub(crate) mod cache;

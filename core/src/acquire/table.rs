@@ -1,20 +1,26 @@
-//! The bounded lookup table: the whole space if it fits, else L rows near what is good, and some anywhere.
+//! The bounded lookup table: the whole space if it fits, otherwise L rows near good combinations
+//! and some anywhere.
 //!
-//! The paper's table holds every combination and its embedding (section 4.1): 1.34 GB for 24 bits in 20 dimensions. Here row i is a *function* of i,
-//! so a table of any length takes the bytes of three combinations.
+//! The paper's table holds every combination and its embedding (section 4.1): 1.34 GB for 24 bits
+//! in 20 dimensions. Here row i is a *function* of i, so a table of any length takes the bytes of
+//! three combinations.
 //!
-//! | rows | what they are |
+//! | rows | contents |
 //! |---|---|
 //! | at most the first half | one step from the best observation: one knob at another level |
 //! | up to three quarters | one to three steps from one of the three best |
 //! | the rest | anywhere |
 //!
-//! **Choices.** A space of at most L combinations is its own table, and the acquisition is minimised exactly. A larger one gets new rows
-//! when there is a new best or a new fit; they depend only on the seed, on how much was told, and on the best observations. In between
-//! they stay, which costs nothing in quality, so that a user with RAM can keep what was computed for them ([`cache`](crate::acquire::cache)).
-//! If the best has more one-steps than half the table, they are drawn instead of listed.
+//! **Choices**
+//! - A space of at most L combinations is its own table, and the acquisition is minimised exactly.
+//! - A larger space gets new rows with a new best or a new fit. They depend only on the seed, the
+//!   number of outcomes and of pending asks, and the best observations.
+//! - In between the rows stay. That costs nothing in quality and lets a user with RAM keep computed
+//!   results ([`cache`](crate::acquire::cache)).
+//! - If the best observation has more one-steps than half the table, they are drawn instead of
+//!   listed.
 //!
-//! **Cost.** No stored rows; about 200 instructions a row.
+//! **Cost.** No stored rows; about 200 instructions per row.
 
 use heapless::Vec;
 
@@ -22,7 +28,7 @@ use crate::math::random::Random;
 use crate::space::knob::Level;
 use crate::space::{Combination, Space};
 
-/// How many of the best observations rows are made from.
+/// How many of the best observations the rows start from.
 pub(crate) const INCUMBENTS: usize = 3;
 
 /// A table of at most L rows.
@@ -33,8 +39,8 @@ pub(crate) const INCUMBENTS: usize = 3;
 /// let best = space.combination(&[1; 24])?;
 /// let table = LookupTable::new(&space, 128, 0, 1, core::iter::once(best));
 /// // The first rows are the neighbours of the best: one relay switched.
-/// let near = (0..24).filter_map(|i| table.row(&space, i));
-/// assert!(near.map(|c| c.levels().iter().filter(|level| **level == 0).count()).all(|switched| switched == 1));
+/// let mut near = (0..24).filter_map(|i| table.row(&space, i));
+/// assert!(near.all(|c| c.levels().iter().filter(|level| **level == 0).count() == 1));
 /// # Ok::<(), trimtab::SpaceError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -50,15 +56,8 @@ impl<const K: usize> LookupTable<K> {
     /// No rows.
     pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
 
-    /// The table for one ask: the whole space in at most `rows` rows, else `rows` less those that are kept free for a descent.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, internals::LookupTable};
-    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
-    /// let [a, b] = [1, 1].map(|seed| LookupTable::new(&space, 128, 0, seed, core::iter::empty()));
-    /// assert!((0..128).all(|i| a.row(&space, i) == b.row(&space, i))); // the same seed, the same rows
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The table for some asks: the whole space if it fits in `rows` rows, otherwise `rows` minus
+    /// those kept `free` for a descent.
     pub fn new(
         space: &Space<K>,
         rows: usize,
@@ -71,63 +70,32 @@ impl<const K: usize> LookupTable<K> {
         Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, steps: steps(space), whole }
     }
 
-    /// The best observation when the rows were made.
+    /// The best observation when the rows were chosen.
     pub(crate) fn incumbent(&self) -> Option<&Combination<K>> {
         self.incumbents.first()
     }
 
-    /// The seed of the rows: another one, other rows.
+    /// The seed of the rows; it differs between tables with different rows.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
 
     /// Whether the table is the whole space.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, internals::LookupTable};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// let table = |rows| LookupTable::new(&space, rows, 0, 1, core::iter::empty());
-    /// assert!(!table(31).is_whole() && table(32).is_whole());
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// How many rows there are.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, internals::LookupTable};
-    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
-    /// assert_eq!(LookupTable::new(&space, 128, 28, 1, core::iter::empty()).len(), 100); // 28 are for the descent
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
     /// Whether there are no rows.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, internals::LookupTable};
-    /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
-    /// assert!(LookupTable::new(&space, 28, 28, 1, core::iter::empty()).is_empty());
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// The combination in row i; feasible or not, measured or not.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space, internals::LookupTable};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// let table = LookupTable::new(&space, 32, 0, 1, core::iter::empty());
-    /// assert!(table.is_whole());
-    /// assert!((0..32).all(|i| table.row(&space, i).map(|c| space.index(&c)) == Some(i as u64)));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The combination in row i, feasible or not, measured or not.
     pub fn row(&self, space: &Space<K>, i: usize) -> Option<Combination<K>> {
         if i >= self.rows {
             return None;
@@ -151,19 +119,20 @@ impl<const K: usize> LookupTable<K> {
     }
 }
 
-/// How many combinations differ from any one in a single knob.
+/// Number of combinations that differ from any one in a single knob.
 pub(crate) fn steps<const K: usize>(space: &Space<K>) -> u32 {
     space.knobs().iter().map(|knob| (knob.levels() as u32).saturating_sub(1)).sum()
 }
 
-/// The combination that differs from `c` by this step, 0 to [`steps`] − 1; `c` itself past the last.
+/// The combination that differs from `c` by this step, 0 to [`steps`] − 1; `c` itself past the
+/// last.
 pub(crate) fn neighbour<const K: usize>(space: &Space<K>, c: &Combination<K>, step: u32) -> Combination<K> {
     let mut rest = step;
     for (i, knob) in space.knobs().iter().enumerate() {
         let others = (knob.levels() as u32).saturating_sub(1);
         if rest < others {
             let level = rest as Level;
-            // The other levels in order, the own one left out.
+            // The other levels in order, skipping the current one.
             return c.with(i, if level < c.level(i) { level } else { level + 1 });
         }
         rest -= others;
@@ -182,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_all_one_steps_once() {
+    fn neighbours_are_all_single_steps_once() {
         let space = Space::<3>::new(&[Knob::nominal(3), Knob::nominal(1), Knob::ranked(5)]).unwrap();
         let c = space.combination(&[1, 0, 4]).unwrap();
         let all: std::vec::Vec<_> = (0..steps(&space)).map(|step| neighbour(&space, &c, step)).collect();
@@ -205,5 +174,16 @@ mod tests {
         assert!((8 * 32..16 * 32).contains(&far), "24 bits are 12 apart on average");
         assert!(rows.iter().enumerate().all(|(i, row)| table.row(&space, i) == Some(*row)));
         assert_eq!(table.row(&space, 128), None);
+    }
+
+    #[test]
+    fn a_space_that_fits_is_its_own_table() {
+        let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
+        let table = |rows, free| LookupTable::new(&space, rows, free, 1, core::iter::empty());
+        let whole = table(32, 10);
+        assert!(whole.is_whole() && whole.len() == 32);
+        assert!((0..32).all(|i| whole.row(&space, i) == space.at(i as u64)));
+        // One row too few: some of them are free for the descent.
+        assert!(!table(31, 10).is_whole() && table(31, 10).len() == 21 && table(31, 31).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Which rule chooses the next combination.
+//! The rule that chooses the next combination.
 
 /// The exploration weight β_t of GP-UCB.
 ///
@@ -14,7 +14,7 @@
 pub enum Beta {
     /// The same at every t.
     Constant(f32),
-    /// Growing with the logarithm of the observations, scale · ln(t + 1): what the authors' software does.
+    /// scale · ln(t + 1), as in the authors' software.
     Logarithmic(f32),
     /// The theorem's schedule: scale · √ln(N·t/δ).
     Theorem {
@@ -25,12 +25,7 @@ pub enum Beta {
     },
 }
 
-/// Which rule chooses the next combination.
-///
-/// ```
-/// use trimtab::{Acquisition, Beta, Config};
-/// assert_eq!(Config::default().acquisition, Acquisition::Ucb(Beta::Constant(2.0)));
-/// ```
+/// The rule that chooses the next combination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

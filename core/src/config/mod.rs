@@ -1,7 +1,9 @@
-//! What a tuner does, as values: one code path, two presets.
+//! The configuration of a tuner: plain data, two presets, one code path.
 //!
-//! **Choices.** Configuration is apart from state: a [`Config`] is `Copy`, and the same configuration, seed and measurements give
-//! the same bits. The default is what won on the benchmarks; every field says what it changes.
+//! **Choices**
+//! - Configuration is separate from state: a [`Config`] is `Copy`, and the same configuration, seed
+//!   and measurements give the same bits.
+//! - The default won on the benchmarks; [`Config::paper`] is the published method.
 
 mod choose;
 mod model;
@@ -35,7 +37,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// A value as a cost, or a cost as a value: the same but for the sign.
+    /// Turns a value into a cost, or a cost into a value: only the sign changes.
     pub(crate) fn flip(self, value: f32) -> f32 {
         match self {
             Self::Minimise => value,
@@ -44,14 +46,15 @@ impl Goal {
     }
 }
 
-/// What happens to a new observation when there is no room.
+/// What a tuner does with a new observation when it has no room.
 ///
 /// ```
 /// # use trimtab::{Config, Knob, Space, WhenFull};
 /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 2, rows: 32);
 /// # let mut tuner = Two::new();
-/// tuner.init(Space::new(&KNOBS)?, Config { when_full: WhenFull::ForgetOldest, ..Config::default() }, 1)?;
+/// let config = Config { when_full: WhenFull::ForgetOldest, ..Config::default() };
+/// tuner.init(Space::new(&KNOBS)?, config, 1)?;
 /// for value in [3.0, 1.0, 2.0] {
 ///     let c = tuner.ask()?.combination;
 ///     tuner.tell(&c, value)?;
@@ -63,15 +66,20 @@ impl Goal {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WhenFull {
-    /// It is refused.
+    /// Refuse it.
     Refuse,
-    /// The oldest observation makes room: for hardware that drifts. What is forgotten may be asked again.
+    /// Forget the oldest observation, for hardware that drifts. A forgotten combination may be
+    /// asked again.
     ForgetOldest,
-    /// The worst makes room, failures before all: for long searches. What is forgotten may be asked again.
+    /// Forget the worst observation, failures first, for long searches. A forgotten combination may
+    /// be asked again.
     ForgetWorst,
 }
 
 /// How a tuner models and chooses.
+///
+/// Change single fields of the default with `..Config::default()`, or of [`Config::DEFAULT`] in a
+/// constant.
 ///
 /// ```
 /// use trimtab::{Acquisition, Config};
@@ -86,36 +94,41 @@ pub struct Config {
     pub goal: Goal,
     /// How a combination becomes features.
     pub encoding: Encoding,
-    /// The random map. `None`: `Centred` for a tuner that has dimensions for one, else none.
+    /// The random map. `None` means `Centred` in a tuner with dimensions and no map in one without.
     pub map: Option<Distribution>,
-    /// What is believed of mean and variance before any measurement.
+    /// Prior belief about mean and variance.
     pub prior: Prior,
     /// Which hyper-parameters are fitted.
     pub fit: Fitting,
-    /// Hyper-parameters are fitted again when the observations have grown by one part in this many; 0 for never.
+    /// A new fit is due when the number of observations has grown by 1/`refit` since the last one;
+    /// 0 turns fitting off.
     pub refit: u16,
     /// Whether costs are winsorised and standardised.
     pub standardise: bool,
-    /// Which rule chooses the next combination.
+    /// The rule that chooses the next combination.
     pub acquisition: Acquisition,
-    /// How many combinations, drawn at random unless told, are measured before the model chooses; at least one is.
+    /// Number of combinations, drawn at random unless queued or told, before the model chooses; at
+    /// least one.
     pub initial: u16,
     /// Where the variance of the measurement noise comes from.
     pub noise: Noise,
-    /// How often a combination may be measured in all when it is in doubt whether it is the best; 1 for never again.
+    /// How often one combination may be measured in total while it is in doubt whether it is the
+    /// best; 1 turns remeasuring off.
     pub remeasure: u16,
-    /// What happens to a new observation when there is no room.
+    /// What to do with a new observation when there is no room.
     pub when_full: WhenFull,
-    /// How many of the table's rows are kept for a descent by single steps from the best of the others; at most half.
+    /// Number of table rows to spend on a descent by single steps from the best of the others; at
+    /// most half of the rows.
     pub descent: u16,
-    /// How many rows of the lookup table are used; 0 or more than there are: all. Tuners of different sizes with equal limits propose the same.
+    /// Number of rows of the lookup table to use; 0 uses all. Tuners of different sizes with equal
+    /// limits propose the same.
     pub rows: u16,
-    /// How many observations are kept; 0 or more than there is room for: as many as there is room for.
+    /// Number of observations to keep; 0 keeps as many as fit.
     pub observations: u16,
 }
 
 impl Config {
-    /// All zero: what a tuner holds before it is initialised.
+    /// All zero: the configuration of an uninitialised tuner.
     pub(crate) const ZERO: Self = Self {
         goal: Goal::Minimise,
         encoding: Encoding::Compact,
@@ -135,12 +148,6 @@ impl Config {
     };
 
     /// The default, as a constant.
-    ///
-    /// ```
-    /// use trimtab::Config;
-    /// const CAREFUL: Config = Config { initial: 16, ..Config::DEFAULT };
-    /// assert_eq!(Config { initial: CAREFUL.initial, ..Config::default() }, CAREFUL);
-    /// ```
     pub const DEFAULT: Self = Self {
         goal: Goal::Minimise,
         encoding: Encoding::PerKnob,
@@ -161,13 +168,15 @@ impl Config {
 }
 
 impl Config {
-    /// What the paper and its authors' software do: Matérn 5/2 on the bits of the index under a uniform random map, prior mean zero, values as
-    /// they are, one initial point, a fit at every step, GP-UCB with a weight that grows. It is asked with
-    /// [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) (CBO-Lookup) or [`Tuner::ask_recon`](crate::Tuner::ask_recon) (CBO-Recon), by a
-    /// tuner of 20 dimensions, 10 in the authors' thumbs-up.
+    /// The method of the paper and of its authors' software: Matérn 5/2 on the bits of the index
+    /// under a uniform random map, prior mean zero, values as measured, one initial point, a fit at
+    /// every step, GP-UCB with a growing weight.
     ///
-    /// Where the paper is silent, bayeso, the software it used, decides: the weight 2·ln(t + 1), and a fixed noise of
-    /// 0.01. Its length-scales, one a dimension, are one here.
+    /// Ask with [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) (CBO-Lookup) or
+    /// [`Tuner::ask_recon`](crate::Tuner::ask_recon) (CBO-Recon), in a tuner of 20 dimensions (the
+    /// authors use 10 for thumbs-up). Where the paper is silent this follows bayeso, the software
+    /// it used: the weight 2·ln(t + 1) and a fixed noise of 0.01. bayeso has one length-scale per
+    /// dimension; this has one for all.
     ///
     /// ```
     /// # use trimtab::{Config, Knob, Region, Space};

@@ -1,18 +1,21 @@
 //! In-place Cholesky factor: factorise, append one row, solve, log-determinant.
 //!
-//! A = L·Lᵀ with L lower triangular: what the posterior of a Gaussian process is computed with (section 4; Rasmussen and
-//! Williams, algorithm 2.1).
+//! A = L·Lᵀ with L lower triangular. The posterior of a Gaussian process is computed from it
+//! (section 4; Rasmussen and Williams, algorithm 2.1).
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | A | symmetric positive definite | n × n |
 //! | L | its factor | lower triangle |
 //!
-//! **Choices.** L is computed row by row: row i needs only the rows above it, so appending a row *is* one step of
-//! factorising, and both give the same bits. A pivot that is not above zero is an error that names its row and
-//! leaves the rows above usable; what to do (more jitter) is the caller's choice.
+//! **Choices**
+//! - Row i of L needs only the rows above it, so appending a row *is* one step of factorising, and
+//!   both give the same bits.
+//! - A pivot that is not above zero is an error that names its row. The rows above stay usable, and
+//!   the caller decides what to do (add jitter).
 //!
-//! **Cost.** n³/6 multiplications to factorise, n²/2 to append or to solve with one triangle; no memory but the triangle.
+//! **Cost.** n³/6 multiplications to factorise, n²/2 to append or to solve with one triangle; no
+//! memory beyond the triangle.
 
 use crate::math::float::{dot, ln, sqrt};
 use crate::math::matrix::{Rows, Triangle};
@@ -38,108 +41,42 @@ pub struct Cholesky<const P: usize> {
 }
 
 impl<const P: usize> Cholesky<P> {
-    /// The factor of a matrix of no rows.
-    ///
-    /// ```
-    /// let factor = trimtab::internals::Cholesky::<3>::new();
-    /// assert_eq!((factor.len(), factor.log_determinant()), (0, 0.0));
-    /// ```
+    /// The factor of a matrix without rows.
     pub const fn new() -> Self {
         Self { factor: Triangle::new(), len: 0 }
     }
 
-    /// How many rows are factorised.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// assert_eq!(factor.len(), 1);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Number of factorised rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there are no rows.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// assert!(factor.is_empty());
-    /// factor.append(&[4.0])?;
-    /// assert!(!factor.is_empty());
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets all rows.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.clear();
-    /// assert!(factor.is_empty());
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Keeps the first n rows: the factor of the first n rows and columns.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// let determinant = factor.log_determinant();
-    /// factor.append(&[2.0, 5.0])?;
-    /// factor.truncate(1);
-    /// assert_eq!(factor.log_determinant(), determinant);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Keeps the first n rows: the factor of the first n rows and columns of A.
     pub fn truncate(&mut self, n: usize) {
         self.len = self.len.min(n);
     }
 
     /// Row i of L.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?;
-    /// // L·Lᵀ = A: 2·2 = 4, 1·2 = 2, 1·1 + 2·2 = 5.
-    /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 2.0][..]));
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn row(&self, i: usize) -> &[f32] {
         self.factor.row(i)
     }
 
-    /// Appends one row of A, up to and with its diagonal.
-    ///
-    /// ```
-    /// use trimtab::internals::{Cholesky, CholeskyError};
-    /// let mut factor = Cholesky::<3>::new();
-    /// assert_eq!(factor.append(&[-1.0]), Err(CholeskyError::Pivot { row: 0 }));
-    /// assert_eq!(factor.append(&[4.0]), Ok(()));
-    /// assert_eq!(factor.row(0), [2.0]);
-    /// ```
+    /// Appends one row of A, up to and including its diagonal.
     pub fn append(&mut self, row: &[f32]) -> Result<(), CholeskyError> {
         self.append_with(|own| own.iter_mut().zip(row).for_each(|(own, a)| *own = *a))
     }
 
-    /// Appends one row of A that `write` writes in place, up to and with its diagonal.
-    ///
-    /// ```
-    /// use trimtab::internals::Cholesky;
-    /// let (mut given, mut written) = (Cholesky::<3>::new(), Cholesky::<3>::new());
-    /// for row in [&[4.0][..], &[2.0, 5.0]] {
-    ///     given.append(row)?;
-    ///     written.append_with(|own| own.copy_from_slice(row))?;
-    /// }
-    /// assert_eq!(written.row(1), given.row(1));
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Appends the row of A that `write` writes in place, up to and including its diagonal.
     pub fn append_with(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
         let (above, row) = self.factor.split_row(self.len);
         if row.is_empty() {
@@ -159,48 +96,19 @@ impl<const P: usize> Cholesky<P> {
     }
 
     /// Solves L·x = b in place.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
-    /// let mut x = [6.0, 5.0];
-    /// factor.solve_lower(&mut x);
-    /// assert_eq!(x, [3.0, 1.0]); // 2·3 = 6, 3 + 2·1 = 5
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn solve_lower(&self, b: &mut [f32]) {
         self.solve_lower_from(0, b, |_, _| true);
     }
 
-    /// Solves L·x = b in place where the first `solved` elements are x already. Shows the place and value of each further one when it is
-    /// known, and stops where `go_on` is false. Whether it came to the end.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?; // L = [[2, 0], [1, 2]]
-    /// let mut x = [3.0, 5.0]; // the first is solved: 2·3 = 6
-    /// assert!(factor.solve_lower_from(1, &mut x, |i, value| (i, value) == (1, 1.0)));
-    /// assert_eq!(x, [3.0, 1.0]);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Solves L·x = b in place, where the first `solved` elements of b already hold x. Calls
+    /// `go_on` with the index and value of each new element and stops when it returns false.
+    /// Returns whether it reached the end.
     pub fn solve_lower_from(&self, solved: usize, b: &mut [f32], go_on: impl FnMut(usize, f32) -> bool) -> bool {
         let rows = self.factor.rows_from(solved).take(self.len.saturating_sub(solved));
         forward(rows, solved, b, go_on)
     }
 
     /// Solves Lᵀ·x = b in place.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?; // Lᵀ = [[2, 1], [0, 2]]
-    /// let mut x = [7.0, 2.0];
-    /// factor.solve_upper(&mut x);
-    /// assert_eq!(x, [3.0, 1.0]); // 2·3 + 1 = 7, 2·1 = 2
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn solve_upper(&self, b: &mut [f32]) {
         for i in (0..self.len).rev() {
             let Some((diagonal, row)) = self.row(i).split_last() else { continue };
@@ -211,31 +119,12 @@ impl<const P: usize> Cholesky<P> {
     }
 
     /// Solves A·x = b in place.
-    ///
-    /// ```
-    /// let mut factor = trimtab::internals::Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?;
-    /// let mut x = [14.0, 11.0];
-    /// factor.solve(&mut x);
-    /// assert_eq!(x, [3.0, 1.0]); // 4·3 + 2·1 = 14, 2·3 + 5·1 = 11
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn solve(&self, b: &mut [f32]) {
         self.solve_lower(b);
         self.solve_upper(b);
     }
 
-    /// ln |A|, twice the sum of the logarithms of the diagonal of L.
-    ///
-    /// ```
-    /// use trimtab::{internals::Cholesky, math::ln};
-    /// let mut factor = Cholesky::<3>::new();
-    /// factor.append(&[4.0])?;
-    /// factor.append(&[2.0, 5.0])?;
-    /// assert!((factor.log_determinant() - ln(4.0 * 5.0 - 2.0 * 2.0)).abs() < 1e-6);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// ln |A|: twice the sum of the logarithms of the diagonal of L.
     pub fn log_determinant(&self) -> f32 {
         2.0 * self.rows().filter_map(|row| row.last()).fold(0.0, |sum, diagonal| sum + ln(*diagonal))
     }
@@ -245,7 +134,8 @@ impl<const P: usize> Cholesky<P> {
     }
 }
 
-/// Forward substitution: x with L·x = b, in place, from the given rows on, for as many as b has elements, or until `go_on` is false.
+/// Forward substitution: x with L·x = b, in place, from row `first` on, until b ends or `go_on`
+/// returns false.
 fn forward<'a>(
     rows: impl Iterator<Item = &'a [f32]>,
     first: usize,
@@ -264,14 +154,6 @@ fn forward<'a>(
 }
 
 /// Why a row was not appended.
-///
-/// ```
-/// use trimtab::internals::{Cholesky, CholeskyError};
-/// let mut factor = Cholesky::<1>::new();
-/// factor.append(&[1.0])?;
-/// assert_eq!(factor.append(&[0.0, 1.0]), Err(CholeskyError::Full));
-/// # Ok::<(), CholeskyError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CholeskyError {
@@ -280,7 +162,7 @@ pub enum CholeskyError {
         /// The row whose pivot is not above zero.
         row: usize,
     },
-    /// No room for another row.
+    /// There is no room for another row.
     Full,
 }
 
@@ -288,7 +170,7 @@ impl core::fmt::Display for CholeskyError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Pivot { row } => write!(f, "pivot of row {row} is not above zero"),
-            Self::Full => write!(f, "no room for another row"),
+            Self::Full => write!(f, "the factor has no room for another row"),
         }
     }
 }
@@ -339,7 +221,8 @@ mod tests {
             let x: [f32; N] = core::array::from_fn(|i| i as f32 - 7.5);
             let mut b: [f32; N] = core::array::from_fn(|i| dot(&a[i], &x));
             factor.solve(&mut b);
-            // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the largest.
+            // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the
+            // largest.
             assert!(x.iter().zip(&b).all(|(x, b)| (x - b).abs() < 1e-2));
         }
     }
@@ -355,5 +238,28 @@ mod tests {
         assert_eq!(factor.log_determinant(), ln(4.0));
         factor.append(&[0.0, 0.0, 1.0]).unwrap();
         assert_eq!(factor.append(&[0.0, 0.0, 0.0, 1.0]), Err(CholeskyError::Full));
+    }
+
+    /// A = [[4, 2], [2, 5]], L = [[2, 0], [1, 2]].
+    #[test]
+    fn two_rows_by_hand() {
+        let mut factor = Cholesky::<{ triangle(2) }>::new();
+        factor.append(&[4.0]).unwrap();
+        factor.append(&[2.0, 5.0]).unwrap();
+        let solved = |solve: &dyn Fn(&mut [f32; 2]), mut b: [f32; 2]| {
+            solve(&mut b);
+            b
+        };
+        assert_eq!(solved(&|b| factor.solve_lower(b), [6.0, 5.0]), [3.0, 1.0]);
+        assert_eq!(solved(&|b| factor.solve_upper(b), [7.0, 2.0]), [3.0, 1.0]);
+        assert_eq!(solved(&|b| factor.solve(b), [14.0, 11.0]), [3.0, 1.0]);
+        // The first element is solved already; only the second is reported.
+        let mut x = [3.0, 5.0];
+        assert!(factor.solve_lower_from(1, &mut x, |i, value| (i, value) == (1, 1.0)));
+        assert_eq!(x, [3.0, 1.0]);
+        assert!(!factor.solve_lower_from(0, &mut x, |_, _| false));
+        assert!((factor.log_determinant() - ln(16.0)).abs() < 1e-6);
+        factor.truncate(1);
+        assert_eq!((factor.len(), factor.log_determinant()), (1, ln(4.0)));
     }
 }

@@ -1,58 +1,35 @@
-//! The only door to square root, exponential, logarithm and the error function, and the sums of products.
+//! Square root, exponential, logarithm, error function and sums of products. Nothing else in the
+//! crate calls libm.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | [`Libm`] | exact to about one unit in the last place |
-//! | [`Arithmetic`] | root and exponential to 4e-7, from additions and multiplications: for the kernel |
-//! | `Micromath` | fast and rough, only with the feature `micromath` |
+//! | [`Libm`] | exact to about one unit in the last place; behind [`sqrt`], [`exp`] and [`ln`] |
+//! | [`Arithmetic`] | root and exponential to 4e-7, by additions and multiplications, for the kernel |
 //!
-//! **Choices.** The same seed must give the same bits on a PC and on a chip, so nothing here asks the platform:
-//! libm computes transcendentals in software, Rust never fuses a multiplication with an addition, and
-//! sums run in one fixed order. [`dot`] keeps four running sums because a PC then uses its vector unit, in the same
-//! order on a chip that has none. micromath is an extra type, never a replacement: its square root is off
-//! by up to 6 %, so nothing in the surrogate uses it. An ask takes some 20 000 roots and exponentials, so the kernel
-//! has its own: a third of libm's instructions, and still the same bits everywhere.
+//! **Choices**
+//! - One seed gives the same bits everywhere, so nothing here depends on the platform: libm
+//!   computes in software, Rust never fuses a multiplication with an addition, and sums run in a
+//!   fixed order.
+//! - [`dot`] keeps four running sums: a PC then uses its vector unit, a chip without one adds in
+//!   the same order.
+//! - The kernel has its own root and exponential, because an ask takes some 20 000 of them: a third
+//!   of libm's instructions, still the same bits everywhere.
 //!
-//! **Cost.** On a Cortex-M4F: about 130 instructions for a root and an exponential of [`Libm`], 45 of [`Arithmetic`], 4 an element of [`dot`].
+//! **Cost.** Instructions on a Cortex-M4F: a root plus an exponential take about 130 with [`Libm`]
+//! and 45 with [`Arithmetic`]; [`dot`] takes 4 per element.
 
-/// Square root, exponential and natural logarithm of one kind.
-///
-/// ```
-/// use trimtab::internals::{Libm, Math};
-/// fn length<F: Math>(x: f32, y: f32) -> f32 { F::sqrt(x * x + y * y) }
-/// assert_eq!(length::<Libm>(3.0, 4.0), 5.0);
-/// ```
+/// One implementation of square root, exponential and natural logarithm.
 pub trait Math {
     /// The square root.
-    ///
-    /// ```
-    /// use trimtab::internals::{Libm, Math};
-    /// assert_eq!(Libm::sqrt(9.0), 3.0);
-    /// ```
     fn sqrt(x: f32) -> f32;
     /// e to the power of x.
-    ///
-    /// ```
-    /// use trimtab::internals::{Libm, Math};
-    /// assert!((Libm::exp(1.0) - core::f32::consts::E).abs() < 1e-6);
-    /// ```
     fn exp(x: f32) -> f32;
     /// The natural logarithm.
-    ///
-    /// ```
-    /// use trimtab::internals::{Libm, Math};
-    /// assert_eq!(Libm::ln(Libm::exp(0.0)), 0.0);
-    /// ```
     fn ln(x: f32) -> f32;
 }
 
-/// libm: the same bits on every target. The tuner uses only this one.
-///
-/// ```
-/// use trimtab::internals::{Libm, Math};
-/// // Not close to it: these bits, on every target.
-/// assert_eq!(Libm::exp(1.0).to_bits(), 0x402d_f854);
-/// ```
+/// libm: exact, and the same bits on every target. The kernel uses [`Arithmetic`] instead, and so
+/// do the exponentials of the fit and of the expected improvement.
 #[derive(Clone, Copy, Debug)]
 pub struct Libm;
 
@@ -68,19 +45,14 @@ impl Math for Libm {
     }
 }
 
-/// Root and exponential by additions and multiplications, for arguments that a kernel has. Its logarithm is libm's.
-///
-/// ```
-/// use trimtab::internals::{Arithmetic, Libm, Math};
-/// let close = |a: f32, b: f32| (a - b).abs() <= 4e-7 * b;
-/// assert!((0..10_000).all(|i| close(Arithmetic::sqrt(i as f32 * 0.013), Libm::sqrt(i as f32 * 0.013))));
-/// assert!((0..8_000).all(|i| close(Arithmetic::exp(i as f32 * -0.01), Libm::exp(i as f32 * -0.01))));
-/// ```
+/// Root and exponential by additions and multiplications, for the arguments of a kernel. Its
+/// logarithm is libm's.
 #[derive(Clone, Copy, Debug)]
 pub struct Arithmetic;
 
 impl Math for Arithmetic {
-    /// For 0 and normal numbers: x times its inverse root, by three steps of Newton from the well-known first guess.
+    /// For 0 and normal numbers: x times its inverse root, from the well-known bit-level first
+    /// guess and three Newton steps.
     #[inline(always)]
     fn sqrt(x: f32) -> f32 {
         let half = 0.5 * x;
@@ -91,14 +63,15 @@ impl Math for Arithmetic {
         x * y
     }
 
-    /// For x ≤ 0: 2^k from the exponent's bits times 2^f from its series, −½ ≤ f ≤ ½. Below −87 it is 0.
+    /// For x ≤ 0: 2^k by the bits of the exponent, times e^f by its series, |f| ≤ ½·ln 2. Returns 0
+    /// below −87.
     #[inline(always)]
     fn exp(x: f32) -> f32 {
         if x < -87.0 {
             return 0.0;
         }
         let k = (x * core::f32::consts::LOG2_E - 0.5) as i32;
-        // ln 2 in two parts, the first short enough that its product with k is exact.
+        // ln 2 in two parts, the first short enough for its product with k to be exact.
         let f = (x - k as f32 * 0.693_359_4) - k as f32 * -2.121_944_4e-4;
         let series =
             1.0 + f * (1.0 + f * (0.5 + f * (1.0 / 6.0 + f * (1.0 / 24.0 + f * (1.0 / 120.0 + f * (1.0 / 720.0))))));
@@ -122,7 +95,8 @@ pub fn sqrt(x: f32) -> f32 {
 /// e to the power of x, by libm.
 ///
 /// ```
-/// assert_eq!(trimtab::math::exp(0.0), 1.0);
+/// // Not merely close: these bits, on every target.
+/// assert_eq!(trimtab::math::exp(1.0).to_bits(), 0x402d_f854);
 /// ```
 pub fn exp(x: f32) -> f32 {
     Libm::exp(x)
@@ -137,18 +111,15 @@ pub fn ln(x: f32) -> f32 {
     Libm::ln(x)
 }
 
-/// e to the power of x for x ≤ 0, by [`Arithmetic`]; not inlined, for where it is not called often.
+/// e to the power of x for x ≤ 0, by [`Arithmetic`]. Not inlined: its callers are not hot, and
+/// flash is small.
 #[inline(never)]
 pub(crate) fn short_exp(x: f32) -> f32 {
     Arithmetic::exp(x)
 }
 
-/// The complementary error function, to a relative error of 4e-6 down to 1e-16: the Chebyshev fit of Numerical Recipes
-/// (second edition, section 6.2), a tenth of the code of libm's.
-///
-/// ```
-/// assert!((trimtab::internals::erfc(0.0) - 1.0).abs() < 1e-6);
-/// ```
+/// The complementary error function, to a relative error of 4e-6 down to 1e-16. A Chebyshev fit
+/// (Numerical Recipes, second edition, section 6.2) that takes a tenth of the code of libm's.
 pub fn erfc(x: f32) -> f32 {
     const COEFFICIENTS: [f32; 10] = [
         -1.265_512_2,
@@ -170,26 +141,18 @@ pub fn erfc(x: f32) -> f32 {
 }
 
 /// Sum of products over the shorter of the two slices, in a fixed order.
-///
-/// ```
-/// assert_eq!(trimtab::internals::dot(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), 32.0);
-/// ```
 #[inline(never)]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     sum_of(a, b, |x, y| x * y)
 }
 
 /// ‖a − b‖², in the same order as [`dot`].
-///
-/// ```
-/// assert_eq!(trimtab::internals::squared_distance(&[1.0, 2.0], &[4.0, 6.0]), 25.0);
-/// ```
 #[inline(never)]
 pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     sum_of(a, b, |x, y| (x - y) * (x - y))
 }
 
-/// Four named sums, not an array of them: an optimizer for size keeps names in registers.
+/// Four named sums, not an array: an optimizer for size keeps names in registers.
 #[inline(always)]
 pub(crate) fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
     let n = a.len().min(b.len());
@@ -212,7 +175,7 @@ pub(crate) fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f3
     ((s0 + s2) + (s1 + s3)) + rest
 }
 
-/// The power of two that brings a magnitude between 1 and 2.
+/// The power of two that scales a magnitude to between 1 and 2.
 pub(crate) fn inverse_power_of_two(magnitude: f32) -> f32 {
     let exponent = (magnitude.to_bits() >> 23 & 0xff).clamp(1, 253);
     f32::from_bits((254 - exponent) << 23)
@@ -233,11 +196,22 @@ mod tests {
     }
 
     #[test]
-    fn erfc_is_libms() {
+    fn erfc_agrees_with_libm() {
         for i in -600..600 {
             let x = i as f32 * 0.01;
             let (own, exact) = (erfc(x), libm::erfcf(x));
             assert!((own - exact).abs() <= 4e-6 * exact, "at {x}: {own}, not {exact}");
+        }
+    }
+
+    #[test]
+    fn the_kernels_root_and_exponential_agree_with_libm() {
+        let close = |a: f32, b: f32| (a - b).abs() <= 4e-7 * b;
+        for i in 0..10_000 {
+            let x = i as f32 * 0.013;
+            assert!(close(Arithmetic::sqrt(x), sqrt(x)), "root at {x}");
+            let x = i as f32 * -0.008;
+            assert!(close(Arithmetic::exp(x), exp(x)), "exponential at {x}");
         }
     }
 }

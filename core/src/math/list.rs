@@ -1,33 +1,36 @@
-//! Insertion into and removal from lists and rows, by moving the elements behind one place.
+//! Insertion into and removal from lists and rows, by moving the elements behind the index.
 //!
-//! **Choices.** heapless has both, but they panic past the end; these cannot, and they link no panic into a firmware image.
+//! **Choices**
+//! - heapless has both, but they panic past the end; these cannot, so they link no panic into
+//!   firmware.
 //!
-//! **Cost.** One move an element behind the place.
+//! **Cost.** One move per element behind the index.
 
 use heapless::Vec;
 
-/// Puts an element at a place, the ones from there on one further. False, and nothing changed, if there is no room.
-pub(crate) fn insert<E: Copy, const N: usize>(list: &mut Vec<E, N>, place: usize, element: E) -> bool {
+/// Inserts an element at an index and moves those from there on back by one. Returns false and
+/// changes nothing if the list is full.
+pub(crate) fn insert<E: Copy, const N: usize>(list: &mut Vec<E, N>, index: usize, element: E) -> bool {
     let room = list.push(element).is_ok();
     if room {
         let mut carried = element;
-        list.iter_mut().skip(place).for_each(|own| core::mem::swap(own, &mut carried));
+        list.iter_mut().skip(index).for_each(|own| core::mem::swap(own, &mut carried));
     }
     room
 }
 
-/// Takes the element at a place out, the ones behind it one back. Nothing happens past the end.
-pub(crate) fn remove<E: Copy, const N: usize>(list: &mut Vec<E, N>, place: usize) {
-    if place < list.len() {
-        close_gap(list, place);
+/// Removes the element at an index and closes the gap. Does nothing past the end.
+pub(crate) fn remove<E: Copy, const N: usize>(list: &mut Vec<E, N>, index: usize) {
+    if index < list.len() {
+        close_gap(list, index);
         list.pop();
     }
 }
 
-/// Moves the elements behind a place one back, and the one at the place to the end. Swapping keeps the compiler from
-/// calling `memmove`, which would be 1.5 KB of flash.
-pub(crate) fn close_gap<E>(list: &mut [E], place: usize) {
-    let mut behind = list.iter_mut().skip(place);
+/// Moves the element at an index to the end and those behind it forward by one. Swapping keeps the
+/// compiler from calling `memmove`, which would be 1.5 KB of flash.
+pub(crate) fn close_gap<E>(list: &mut [E], index: usize) {
+    let mut behind = list.iter_mut().skip(index);
     if let Some(mut to) = behind.next() {
         for from in behind {
             core::mem::swap(to, from);
@@ -41,10 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_a_growing_list_would() {
+    fn inserts_and_removes_like_a_growable_list() {
         let mut list: Vec<u8, 4> = Vec::new();
-        for (place, element) in [(0, 1), (0, 2), (1, 3), (9, 4)] {
-            assert!(insert(&mut list, place, element));
+        for (index, element) in [(0, 1), (0, 2), (1, 3), (9, 4)] {
+            assert!(insert(&mut list, index, element));
         }
         assert_eq!(list, [2, 3, 1, 4]);
         assert!(!insert(&mut list, 0, 5));

@@ -1,7 +1,8 @@
 //! Numbers without meaning: functions, matrices, factors, random numbers, lists.
 //!
-//! [`sqrt`], [`exp`] and [`ln`] give the same bits on every target, so a cost that is computed with
-//! them on a chip can be checked on a PC. [`rough`] has faster ones for where bits do not matter.
+//! [`sqrt`], [`exp`] and [`ln`] give the same bits on every target, so a PC can check a cost that a
+//! chip computed with them. With the feature `micromath`, `rough` has faster ones for costs where
+//! exact bits do not matter.
 
 pub(crate) mod cholesky;
 pub(crate) mod float;

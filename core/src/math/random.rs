@@ -1,15 +1,18 @@
-//! The only door to randomness: uniform numbers and choices over a 32-bit generator.
+//! Uniform random numbers and choices from a 32-bit generator. Nothing else in the crate draws.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | seed | what the user gives |
+//! | seed | given by the user |
 //! | stream | what the numbers are for, so that one use never shifts another's |
 //!
-//! **Choices.** xoshiro128++ works on 32-bit words, which a small chip has. Draws use integers of fixed width, so
-//! that they are the same on every target. A generator is made anew for each use from (seed, stream): what a
-//! tuner draws depends on its seed and on what it was told, never on how often it was asked. That is what lets a log rebuild it.
+//! **Choices**
+//! - xoshiro128++ works on 32-bit words, which suits a small chip.
+//! - Draws use integers of fixed width, so they are the same on every target.
+//! - Each use creates a generator from (seed, stream). A tuner's draws thus depend on its seed and
+//!   on its observations and pending asks, never on how often it was asked, and a log can rebuild
+//!   it.
 //!
-//! **Cost.** 16 bytes, about 20 instructions a draw, about 150 to make one.
+//! **Cost.** 16 bytes; about 20 instructions per draw and 150 to create a generator.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
@@ -26,35 +29,19 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 pub struct Random(Xoshiro128PlusPlus);
 
 impl Random {
-    /// The stream of this number under this seed.
-    ///
-    /// ```
-    /// use trimtab::internals::Random;
-    /// assert_eq!(Random::new(1, 0).bits(), Random::new(1, 0).bits());
-    /// assert_ne!(Random::new(1, 0).bits(), Random::new(1, 1).bits());
-    /// ```
+    /// The stream with this number under this seed.
     pub fn new(seed: u64, stream: u64) -> Self {
-        // Neighbouring streams must not start alike: a large odd factor spreads them before SplitMix64 mixes them.
+        // Neighbouring streams must start apart: a large odd factor spreads them before SplitMix64
+        // mixes them.
         Self(Xoshiro128PlusPlus::seed_from_u64(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻²⁴.
-    ///
-    /// ```
-    /// let mut random = trimtab::internals::Random::new(1, 0);
-    /// assert!((0..100).all(|_| (0.0..1.0).contains(&random.uniform())));
-    /// ```
     pub fn uniform(&mut self) -> f32 {
         (self.0.next_u32() >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
     }
 
     /// Uniform in 0..n, exactly (Lemire's method); 0 if n is 0.
-    ///
-    /// ```
-    /// let mut random = trimtab::internals::Random::new(1, 0);
-    /// assert!((0..100).all(|_| random.below(6) < 6));
-    /// assert_eq!(random.below(0), 0);
-    /// ```
     pub fn below(&mut self, n: u32) -> u32 {
         if n == 0 {
             return 0;
@@ -68,12 +55,7 @@ impl Random {
         }
     }
 
-    /// 64 random bits: a seed for other streams.
-    ///
-    /// ```
-    /// let mut random = trimtab::internals::Random::new(1, 0);
-    /// assert_ne!(random.bits(), random.bits());
-    /// ```
+    /// 64 random bits, as a seed for other streams.
     pub fn bits(&mut self) -> u64 {
         u64::from(self.0.next_u32()) << 32 | u64::from(self.0.next_u32())
     }

@@ -1,6 +1,6 @@
-//! Fast, rough functions by micromath, for a measurement's own arithmetic.
+//! Fast, rough functions by micromath, for the arithmetic of a measurement.
 //!
-//! A cost only has to rank combinations, so a few per cent of error are harmless in, say, a level in
+//! A cost only has to rank combinations, so a few per cent of error do no harm in, say, a level in
 //! decibels. The tuner itself never calls these: a Cholesky factor needs an exact root.
 //!
 //! | function | for x in | largest error |
@@ -39,7 +39,8 @@ mod tests {
         (0..=100_000).map(|i| error(low + (high - low) * i as f32 * 1e-5).abs()).fold(0.0, f32::max)
     }
 
-    /// `cargo test -p trimtab --features micromath --lib rough -- --nocapture` prints the table's numbers.
+    /// `cargo test -p trimtab --features micromath --lib rough -- --nocapture` prints the numbers
+    /// of the table.
     #[test]
     fn errors_are_as_documented() {
         let log_scale = (math::ln(1e-6), math::ln(1e6));

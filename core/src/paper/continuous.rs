@@ -1,55 +1,56 @@
-//! The smallest value of a smooth function over a box: quasi-Newton descents from several starts.
+//! The minimum of a smooth function over a box: quasi-Newton descents from several starts.
 //!
-//! The acquisition is minimised over a continuous 𝒳 before its minimum is made a combination (Algorithm 1; sections 4.1 and 6). Each step goes along
-//! −H·∇f on the free dimensions, H the inverse of the curvature from the last steps, and is clipped to the box (two-metric
-//! projection, Bertsekas 1982).
+//! The paper minimises the acquisition over a continuous 𝒳 and then turns the minimum into a
+//! combination (Algorithm 1; sections 4.1 and 6). Each step goes along −H·∇f on the free
+//! dimensions, with H the inverse curvature seen in the last steps, and is clipped to the box
+//! (two-metric projection, Bertsekas 1982).
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | x | a point of the caller | D |
+//! | x | a point in the caller's coordinates | D |
 //! | u | the same in a box of sides 1: x = low·(1 − u) + high·u | D |
-//! | free | dimensions that are not held at a bound by the gradient | D |
+//! | free | dimensions that the gradient does not hold at a bound | D |
 //!
-//! **Choices.** *Which method*: the paper's software uses L-BFGS-B from 100 starts; this is its short relative. Instead of a Cauchy point and a subspace
-//! minimisation, the dimensions that press against their bound are left out of all products, so H never mixes them in. *Length of a step*:
-//! cut while the value does not fall enough, doubled while the slope ahead is as steep as before (weak Wolfe, by bisection): then s·y > 0, and a
-//! start on a slight slope far away gets going. *f32*: near a minimum, values differ by less than their rounding, gradients do not; a step whose
-//! value is equal to rounding is judged by its slopes (Hager and Zhang 2005). That finds x to some 1e-6 of the box where values alone would stop at 1e-3.
-//! *Starts*: the first is the middle of the box, the others are uniform; the smallest value wins, the first of equals. *Not finite*: a value or a
-//! gradient that is infinite or not a number counts as too high; the descent stays where f is finite.
+//! **Choices**
+//! - *Method*: the paper's software uses L-BFGS-B from 100 starts; this is a shorter relative.
+//!   Instead of a Cauchy point and a subspace minimisation, dimensions that press against their
+//!   bound are left out of all products, so H never mixes them in.
+//! - *Step length*: cut while the value does not fall enough, doubled while the slope ahead is as
+//!   steep as before (weak Wolfe, by bisection). Then s·y > 0, and a start on a slight slope far
+//!   away gets going.
+//! - *f32*: near a minimum values differ by less than their rounding, gradients do not. If a step's
+//!   value is equal to rounding, its slopes decide (Hager and Zhang 2005). That finds x to some
+//!   1e-6 of the box where values alone would stop at 1e-3.
+//! - *Starts*: the middle of the box, then uniform points. The smallest value wins, the first of
+//!   equals.
+//! - *Not finite*: an infinite or NaN value or gradient counts as too high; the descent stays where
+//!   f is finite.
 //!
-//! **Cost.** A descent takes at most 100 steps of at most 20 evaluations, of an acquisition some 10 of one or two; about 50·D operations a step besides f; about
-//! 30·D numbers of stack.
+//! **Cost.** At most 100 steps of at most 20 evaluations per descent; for an acquisition some 10
+//! steps of one or two. About 50·D operations per step besides f, and about 30·D numbers of stack.
 
 use crate::math::float::dot;
 use crate::math::random::Random;
 use crate::paper::curvature::{Curvature, longest};
 
-/// Most steps of a descent, and most lengths tried for one step.
+/// Most steps per descent, and most lengths tried per step.
 const MOST_STEPS: usize = 100;
 const MOST_LENGTHS: usize = 20;
-/// A step must fall by this share of what the slope promises, and leave a slope of at most this share.
+/// A step must fall by this share of what the slope promises, and leave a slope of at most this
+/// share.
 const ENOUGH_FALL: f32 = 1e-4;
 const ENOUGH_FLATTER: f32 = 0.9;
-/// Values are equal to rounding if they differ by this share.
+/// Values that differ by this share are equal to rounding.
 const EQUAL: f32 = 2e-6;
-/// The longest side of the first step, which knows nothing of the curvature; and a step too short to go on, in sides of the box.
+/// The longest side of the first step, when the curvature is unknown, and the shortest step worth
+/// taking, both in sides of the box.
 const FIRST_STEP: f32 = 0.1;
 const SHORTEST: f32 = 1e-6;
-/// So many steps without a value that is smaller by more than rounding end a descent: enough to settle x by the slopes.
+/// A descent ends after this many steps without a value that is smaller by more than rounding:
+/// enough for the slopes to settle x.
 const MOST_IDLE: usize = 3;
 
-/// Where the smallest value was found.
-///
-/// ```
-/// use trimtab::internals::{Minimum, descend};
-/// let Minimum { x, value, evaluations } = descend(&[(0.0, 1.0)], &[0.5], |[x], gradient| {
-///     *gradient = [-1.0];
-///     -x
-/// });
-/// assert_eq!((x, value), ([1.0], -1.0));
-/// assert!(evaluations < 20);
-/// ```
+/// The smallest value found, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Minimum<const D: usize> {
@@ -57,12 +58,13 @@ pub struct Minimum<const D: usize> {
     pub x: [f32; D],
     /// The value there; infinite if no start had a finite one.
     pub value: f32,
-    /// How often the function was evaluated.
+    /// Number of evaluations of the function.
     pub evaluations: u32,
 }
 
-/// Minimises `f` over a box, given as the two bounds of each dimension, by descents from the middle and from `starts` − 1 random points.
-/// `f` returns its value at a point and writes its gradient there.
+/// Minimises `f` over a box by descents from the middle and from `starts` − 1 random points.
+/// `bounds` has the two bounds of each dimension. `f` returns its value at a point and writes its
+/// gradient.
 ///
 /// ```
 /// use trimtab::internals::{Random, minimise};
@@ -91,16 +93,7 @@ pub fn minimise<const D: usize>(
     best
 }
 
-/// One descent from a point; a start outside the box begins at its bounds.
-///
-/// ```
-/// use trimtab::internals::descend;
-/// let found = descend(&[(-2.0, 2.0)], &[1.5], |[x], gradient| {
-///     *gradient = [4.0 * x * (x * x - 1.0)];
-///     (x * x - 1.0) * (x * x - 1.0)
-/// });
-/// assert!((found.x[0] - 1.0).abs() < 1e-5);
-/// ```
+/// One descent; a start outside the box is moved to its bounds.
 pub fn descend<const D: usize>(
     bounds: &[(f32, f32); D],
     start: &[f32; D],
@@ -115,7 +108,8 @@ pub fn descend<const D: usize>(
     descend_unit(bounds, u, &mut f)
 }
 
-/// The largest difference between the gradient that `f` writes and central differences of its values, `step` to both sides.
+/// The largest difference between the gradient that `f` writes and central differences of its
+/// values, `step` to both sides.
 ///
 /// ```
 /// use trimtab::internals::gradient_error;
@@ -140,7 +134,7 @@ pub fn gradient_error<const D: usize>(
     })
 }
 
-/// A place in the unit box with the value and the gradient there.
+/// A point of the unit box with its value and gradient.
 #[derive(Clone, Copy)]
 struct Point<const D: usize> {
     u: [f32; D],
@@ -149,7 +143,7 @@ struct Point<const D: usize> {
 }
 
 impl<const D: usize> Point<D> {
-    /// 0 for the dimensions that lie at a bound and whose gradient presses against it, 1 for the others.
+    /// 0 for dimensions at a bound whose gradient presses against it, 1 for the others.
     fn free(&self) -> [f32; D] {
         let mut free = [1.0; D];
         for ((free, u), slope) in free.iter_mut().zip(&self.u).zip(&self.slope) {
@@ -167,8 +161,8 @@ fn difference<const D: usize>(a: &[f32; D], b: &[f32; D]) -> [f32; D] {
     difference
 }
 
-/// A point of the unit box in the coordinates of the caller.
-fn place<const D: usize>(bounds: &[(f32, f32); D], u: &[f32; D]) -> [f32; D] {
+/// A point of the unit box in the caller's coordinates.
+fn from_unit<const D: usize>(bounds: &[(f32, f32); D], u: &[f32; D]) -> [f32; D] {
     let mut x = [0.0; D];
     // Exact at both bounds.
     x.iter_mut().zip(bounds).zip(u).for_each(|((x, (low, high)), u)| *x = low * (1.0 - u) + high * u);
@@ -181,15 +175,15 @@ fn descend_unit<const D: usize>(
     f: &mut impl FnMut(&[f32; D], &mut [f32; D]) -> f32,
 ) -> Minimum<D> {
     let mut evaluations = 0;
-    let mut look = |u: [f32; D]| {
+    let mut evaluate = |u: [f32; D]| {
         evaluations += 1;
         let mut slope = [0.0; D];
-        let value = f(&place(bounds, &u), &mut slope);
+        let value = f(&from_unit(bounds, &u), &mut slope);
         slope.iter_mut().zip(bounds).for_each(|(slope, (low, high))| *slope *= high - low);
         (value.is_finite() && slope.iter().all(|slope| slope.is_finite())).then_some(Point { u, value, slope })
     };
-    let Some(mut at) = look(start) else {
-        return Minimum { x: place(bounds, &start), value: f32::INFINITY, evaluations };
+    let Some(mut at) = evaluate(start) else {
+        return Minimum { x: from_unit(bounds, &start), value: f32::INFINITY, evaluations };
     };
     let (mut curvature, mut lowest, mut idle) = (Curvature::new(), at.value, 0);
     for _ in 0..MOST_STEPS {
@@ -198,7 +192,7 @@ fn descend_unit<const D: usize>(
         if settled || idle >= MOST_IDLE {
             break;
         }
-        if let Some(next) = step(&at, &direction, &mut look) {
+        if let Some(next) = step(&at, &direction, &mut evaluate) {
             idle = if next.value < lowest - EQUAL * lowest.abs() { 0 } else { idle + 1 };
             lowest = lowest.min(next.value);
             curvature.learn(difference(&next.u, &at.u), difference(&next.slope, &at.slope));
@@ -206,18 +200,19 @@ fn descend_unit<const D: usize>(
         } else if curvature.is_empty() {
             break;
         } else {
-            // The curvature may be out of date: once more along the gradient, before it counts as a minimum.
+            // The curvature may be stale: try once more along the gradient before calling this a
+            // minimum.
             curvature = Curvature::new();
         }
     }
-    Minimum { x: place(bounds, &at.u), value: at.value, evaluations }
+    Minimum { x: from_unit(bounds, &at.u), value: at.value, evaluations }
 }
 
-/// The next point along a direction, clipped to the box; none if there is none that is lower.
+/// The next point along a direction, clipped to the box, or `None` if no lower one was found.
 fn step<const D: usize>(
     at: &Point<D>,
     direction: &[f32; D],
-    look: &mut impl FnMut([f32; D]) -> Option<Point<D>>,
+    evaluate: &mut impl FnMut([f32; D]) -> Option<Point<D>>,
 ) -> Option<Point<D>> {
     let steep = dot(&at.slope, direction);
     if steep >= 0.0 || steep.is_nan() {
@@ -230,7 +225,7 @@ fn step<const D: usize>(
             let wanted = *from + length * *onward;
             *u = wanted.clamp(0.0, 1.0);
             *moved = *u - *from;
-            // What the bound has stopped goes no further.
+            // A dimension stopped by its bound goes no further.
             if *u != wanted {
                 *onward = 0.0;
             }
@@ -238,13 +233,14 @@ fn step<const D: usize>(
         if longest(&moved) < SHORTEST {
             break;
         }
-        let (next, promised) = (look(u), dot(&at.slope, &moved));
+        let (next, promised) = (evaluate(u), dot(&at.slope, &moved));
         let rise = next.map_or(f32::INFINITY, |next| next.value - at.value);
         let lower = next.filter(|next| {
             let flat = rise <= EQUAL * at.value.abs() && dot(&next.slope, &moved) <= -0.8 * promised;
             promised < 0.0 && (rise <= ENOUGH_FALL * promised || flat)
         });
-        // Where to go on between `short` and `long`: in the middle, or at the lowest point of a parabola through value, slope and value.
+        // Continue between `short` and `long`: in the middle, or at the minimum of a parabola
+        // through value, slope and value.
         let mut share = 0.5;
         if let Some(next) = lower {
             found = lower;
@@ -293,7 +289,8 @@ mod tests {
         })
     }
 
-    /// How far a point is from being a minimum: the longest side of a step down the gradient, clipped to the box.
+    /// How far a point is from a minimum: the longest side of a step down the gradient, clipped to
+    /// the box.
     fn distance_to_go<const D: usize>(
         found: &Minimum<D>,
         bounds: &[(f32, f32); D],
@@ -338,7 +335,8 @@ mod tests {
         let found = descend(&[(-2.0, 2.0); 2], &[-1.2, 1.0], rosenbrock);
         assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-4) && found.evaluations < 80, "{found:?}");
         let found = minimise(&[(-2.0, 2.0); 10], 1, &mut seeded(), rosenbrock);
-        // The valley is 2500 times flatter along than across: 1e-5 of gradient is 1e-2 of x at worst.
+        // The valley is 2500 times flatter along than across: 1e-5 of gradient is 1e-2 of x at
+        // worst.
         assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-3) && found.evaluations < 200, "{found:?}");
         // With x₁ ≤ ½: at (½, ¼), 0.25.
         let found = minimise(&[(-2.0, 0.5), (-2.0, 2.0)], 1, &mut seeded(), rosenbrock);
@@ -348,7 +346,8 @@ mod tests {
         assert!(distance_to_go(&found, &bounds, rosenbrock) < 2e-3, "{found:?}");
     }
 
-    /// Σ (x² − cos 3πx): about 36 minima in the box, the lowest at (0.3, −0.6) − all others are at least 0.4 higher.
+    /// Σ (x² − cos 3πx): about 36 minima in the box, the lowest at (0.3, −0.6), all others at least
+    /// 0.4 higher.
     fn eggs(x: &[f32; 2], gradient: &mut [f32; 2]) -> f32 {
         let e = [f64::from(x[0]) - 0.3, f64::from(x[1]) + 0.6];
         let w = 3.0 * core::f64::consts::PI;
@@ -367,8 +366,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_walked_around_or_reported() {
-        // A square bowl that is not a number beyond a wall right behind its lowest point, and infinite gradients at x > 3.
+    fn values_that_are_not_finite_are_avoided_or_reported() {
+        // A bowl that is not a number beyond a wall right behind its minimum, and has infinite
+        // gradients at x > 3.
         let walled = |x: &[f32; 2], gradient: &mut [f32; 2]| {
             *gradient = [2.0 * (x[0] - 1.0), if x[0] > 3.0 { f32::INFINITY } else { 2.0 * x[1] }];
             if x[1] > 0.01 { f32::NAN } else { (x[0] - 1.0) * (x[0] - 1.0) + x[1] * x[1] }
@@ -379,14 +379,15 @@ mod tests {
         assert_eq!(nowhere, Minimum { x: [0.5; 2], value: f32::INFINITY, evaluations: 3 });
         let endless = minimise(&[(f32::NEG_INFINITY, f32::INFINITY)], 3, &mut seeded(), |x, _| x[0]);
         assert_eq!(endless.value, f32::INFINITY);
-        // Down without end, a constant, and no dimensions at all.
+        // A steep slope to the bound, a constant, and no dimensions at all.
         assert_eq!(minimise(&[(0.0, 1.0)], 1, &mut seeded(), |x, g| (*g = [-1e30], -1e30 * x[0]).1).x, [1.0]);
         assert_eq!(minimise(&[(0.0, 1.0)], 0, &mut seeded(), |_, _| 7.0).evaluations, 1);
         assert_eq!(minimise(&[], 2, &mut seeded(), |_, _| 7.0).value, 7.0);
         assert_eq!(descend(&[(0.0, 1.0)], &[f32::NAN], |_, _| 7.0).x, [0.0]);
     }
 
-    /// ½‖B(x − c)‖² with random B and c: convex, so whatever point has nothing to go is the minimum, and any start must find its value.
+    /// ½‖B(x − c)‖² with random B and c is convex: a point without a step down is the minimum, and
+    /// any start must find its value.
     #[test]
     fn random_convex_functions_end_where_no_step_leads_down() {
         const N: usize = 12;

@@ -1,21 +1,24 @@
-//! What the last steps tell of the curvature of a function, as a direction that goes to its minimum.
+//! The curvature of a function as seen in the last steps, as a direction towards its minimum.
 //!
-//! −H·∇f by the two loops of L-BFGS (Nocedal and Wright, algorithm 7.4), on the free dimensions only.
+//! −H·∇f by the two loops of L-BFGS (Nocedal and Wright, algorithm 7.4), on the free dimensions
+//! only.
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | s, y | a step, and how it changed the gradient | D, the last 6 of each |
-//! | H | inverse of the curvature, as far as the pairs show it: H·y = s for the newest | D × D, never written down |
+//! | H | inverse curvature as far as the pairs show it: H·y = s for the newest | D × D, never stored |
 //! | free | 1 for a dimension that may move, 0 for one that is held | D |
 //!
-//! **Choices.** Held dimensions are left out of every product, as if the function had only the free ones; a pair that shows no
-//! curvature in those is passed over, and so is a step along which the gradient did not grow.
+//! **Choices**
+//! - Held dimensions are left out of every product, as if the function had only the free ones.
+//! - Pairs without curvature in the free dimensions are skipped, and so are steps along which the
+//!   gradient did not grow.
 //!
-//! **Cost.** 12·D numbers; about 36·D multiplications a direction.
+//! **Cost.** 12·D numbers; about 36·D multiplications per direction.
 
 use crate::math::float::dot;
 
-/// How many pairs (s, y) are remembered.
+/// Number of pairs (s, y) kept.
 const PAIRS: usize = 6;
 
 /// A step and how it changed the gradient.
@@ -25,7 +28,7 @@ struct Pair<const D: usize> {
     y: [f32; D],
 }
 
-/// The last pairs, the newest first; those not yet learnt are 0 and so show no curvature.
+/// The last pairs, the newest first. Pairs not learnt yet are 0 and thus show no curvature.
 pub(crate) struct Curvature<const D: usize> {
     pairs: [Pair<D>; PAIRS],
     known: bool,
@@ -36,12 +39,12 @@ impl<const D: usize> Curvature<D> {
         Self { pairs: [Pair { s: [0.0; D], y: [0.0; D] }; PAIRS], known: false }
     }
 
-    /// Whether nothing is known.
+    /// Whether no pair is known.
     pub(crate) fn is_empty(&self) -> bool {
         !self.known
     }
 
-    /// Takes in a step s that changed the gradient by y; the oldest pair is forgotten.
+    /// Adds a step s that changed the gradient by y, and drops the oldest pair.
     pub(crate) fn learn(&mut self, s: [f32; D], y: [f32; D]) {
         if dot(&s, &y) > f32::EPSILON * dot(&y, &y) {
             self.known = true;
@@ -50,11 +53,12 @@ impl<const D: usize> Curvature<D> {
         }
     }
 
-    /// −H·slope on the free dimensions, 0 on the others. As long as nothing is known of H, down the slope, the longest side `first`.
+    /// −H·slope on the free dimensions, 0 on the others. While H is unknown: down the slope, with
+    /// longest side `first`.
     pub(crate) fn direction(&self, slope: &[f32; D], free: &[f32; D], first: f32) -> [f32; D] {
         let mut d = [0.0; D];
         add(&mut d, -1.0, slope, free);
-        // Of each pair 1/s·y and its share; 0 if it is passed over.
+        // 1/s·y of each pair and its share; 0 if the pair is skipped.
         let (mut shares, mut scale) = ([(0.0, 0.0); PAIRS], None);
         for (pair, (inverse, share)) in self.pairs.iter().zip(&mut shares) {
             let (sy, yy) = (product(&pair.s, &pair.y, free), product(&pair.y, &pair.y, free));
@@ -87,7 +91,7 @@ fn product(a: &[f32], b: &[f32], free: &[f32]) -> f32 {
     a.iter().zip(b).zip(free).fold(0.0, |sum, ((a, b), free)| sum + a * b * free)
 }
 
-/// a + factor·b over the free dimensions, into a.
+/// Adds factor·b to a, on the free dimensions.
 fn add(a: &mut [f32], factor: f32, b: &[f32], free: &[f32]) {
     a.iter_mut().zip(b).zip(free).for_each(|((a, b), free)| *a += factor * b * free);
 }
@@ -96,7 +100,8 @@ fn add(a: &mut [f32], factor: f32, b: &[f32], free: &[f32]) {
 mod tests {
     use super::*;
 
-    /// A quadratic with the curvatures 1, 2, 4, shown one axis at a time, is known: the direction is Newton's.
+    /// Steps along each axis of a quadratic with curvatures 1, 2, 4 show all of it: the direction
+    /// is Newton's.
     #[test]
     fn steps_along_every_axis_give_newtons_step() {
         let mut curvature = Curvature::<3>::new();
@@ -124,7 +129,7 @@ mod tests {
         }
         let oldest = curvature.pairs[PAIRS - 1].s;
         assert!((oldest[0] - 2.2).abs() < 1e-6, "{oldest:?}");
-        // Along this step the gradient falls: nothing is learnt.
+        // Along this step the gradient falls, so it is not learnt.
         curvature.learn([1.0, 0.0], [-1.0, 0.0]);
         assert!(curvature.pairs[0].y[0] > 0.0 && !curvature.is_empty());
     }

@@ -1,21 +1,26 @@
-//! The gradient of the posterior and of the acquisition where they are functions of a point x, not of a combination.
+//! The gradient of the posterior and of the acquisition as functions of a point x rather than a
+//! combination.
 //!
-//! With kᵢ = k(‖x − xᵢ‖²) the gradients of mean and variance are sums over the observations (for a continuous search of 𝒳, Algorithm 1):
+//! With kᵢ = k(‖x − xᵢ‖²), the gradients of mean and variance are sums over the observations (for a
+//! continuous search of 𝒳, Algorithm 1):
 //!
 //! ∇mean = Σ ∂mean/∂kᵢ·∇kᵢ, ∇variance = Σ ∂variance/∂kᵢ·∇kᵢ, ∇kᵢ = 2·k′(‖x − xᵢ‖²)·(x − xᵢ)
 //!
-//! and the chain rule through [`Rule::slopes`] gives that of the score.
+//! and the chain rule through [`Rule::slopes`] gives the gradient of the score.
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | x | any point, in the coordinates of the embeddings | D |
-//! | xᵢ | embeddings of the observations, in the order in which the process has them | t × D |
+//! | xᵢ | embeddings of the observations, in the order of the process | t × D |
 //! | k′ | [`Hyper::slope`] | |
 //!
-//! **Choices.** A point between embeddings has no features, so the linear term of the kernel is left out: with w > 0 these are the posterior and the gradient
-//! of the Matérn part alone, with w = 0, as in the paper, of all. The posterior has the same bits as [`Gp::posterior`] of the same covariances.
+//! **Choices**
+//! - A point between embeddings has no features, so the linear term of the kernel is left out. With
+//!   w = 0, as in the paper, nothing is missing; with w > 0 this is the Matérn part alone.
+//! - The posterior has the same bits as [`Gp::posterior`] of the same covariances.
 //!
-//! **Cost.** t² multiplications for the two substitutions, 6·t·D for the rest; 2·T numbers of stack.
+//! **Cost.** t² multiplications for the two substitutions, 6·t·D for the rest; 2·T numbers of
+//! stack.
 
 use crate::acquire::acquisition::Rule;
 use crate::math::float::squared_distance;
@@ -24,18 +29,6 @@ use crate::surrogate::kernel::Hyper;
 use crate::surrogate::kernel::Pair;
 
 /// The gradient of a posterior with respect to the point.
-///
-/// ```
-/// use trimtab::{Hyper, Prior, internals::{Gp, PosteriorGradient, posterior_gradient}, sizes::triangle};
-/// let hyper = Hyper { length_scale: 1.0, linear_weight: 0.0, noise: 1.0 };
-/// let mut gp = Gp::<1, { triangle(1) }>::new();
-/// gp.extend(1, |_, row| row.fill(2.0))?;
-/// gp.condition(&[3.0], &Prior::FIXED);
-/// // At an observation the mean is the largest, and the variance the smallest.
-/// let (_, gradient) = posterior_gradient(&gp, &hyper, [[4.0]].iter(), &[4.0]);
-/// assert_eq!(gradient, PosteriorGradient { mean: [0.0], variance: [0.0] });
-/// # Ok::<(), trimtab::internals::CholeskyError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PosteriorGradient<const D: usize> {
@@ -46,26 +39,14 @@ pub struct PosteriorGradient<const D: usize> {
 }
 
 /// The posterior at a point and its gradient.
-///
-/// ```
-/// use trimtab::{Hyper, Prior, internals::{Gp, posterior_gradient}, sizes::triangle};
-/// let hyper = Hyper { length_scale: 1.0, linear_weight: 0.0, noise: 0.0 };
-/// let mut gp = Gp::<1, { triangle(1) }>::new();
-/// gp.extend(1, |_, row| row.fill(1.0))?;
-/// gp.condition(&[-1.0], &Prior::FIXED);
-/// // One observation of −1 at 0: away from it the mean and the variance rise.
-/// let (posterior, gradient) = posterior_gradient(&gp, &hyper, [[0.0, 0.0]].iter(), &[1.0, 0.0]);
-/// assert!((posterior.mean + 0.523_994).abs() < 1e-5);
-/// assert!(gradient.mean[0] > 0.0 && gradient.variance[0] > 0.0 && gradient.mean[1] == 0.0);
-/// # Ok::<(), trimtab::internals::CholeskyError>(())
-/// ```
 pub fn posterior_gradient<'a, const D: usize, const T: usize, const P: usize>(
     gp: &Gp<T, P>,
     hyper: &Hyper,
     points: impl Iterator<Item = &'a [f32; D]> + Clone,
     x: &[f32; D],
 ) -> (Posterior, PosteriorGradient<D>) {
-    // Of each kᵢ: itself and then the slope of the variance; and its own slope with ‖x − xᵢ‖².
+    // `k` holds the covariances and then the slopes of the variance, `slopes` the slopes of the
+    // covariances with ‖x − xᵢ‖².
     let (mut k, mut slopes) = ([0.0; T], [0.0; T]);
     for ((k, slope), point) in k.iter_mut().zip(&mut slopes).zip(points.clone()) {
         let squared_distance = squared_distance(x, point);
@@ -86,16 +67,17 @@ pub fn posterior_gradient<'a, const D: usize, const T: usize, const P: usize>(
     (posterior, gradient)
 }
 
-/// The score at a point, the smallest wins, and its gradient: what [`minimise`](crate::paper::continuous::minimise) wants.
+/// The score at a point and its gradient, as [`minimise`](crate::paper::continuous::minimise) needs
+/// them. The smallest score wins.
 ///
 /// ```
-/// use trimtab::{Prior, internals::{Gp, Rule, minimise, score_gradient}};
-/// use trimtab::{Hyper, internals::Random, sizes::triangle};
+/// use trimtab::internals::{Gp, Random, Rule, minimise, score_gradient};
+/// use trimtab::{Hyper, Prior, sizes::triangle};
 /// let hyper = Hyper { length_scale: 1.0, linear_weight: 0.0, noise: 1e-3 };
 /// let mut gp = Gp::<1, { triangle(1) }>::new();
 /// gp.extend(1, |_, row| row.fill(1.0 + hyper.noise))?;
 /// gp.condition(&[1.0], &Prior::FIXED);
-/// // One bad observation at 0 in the box [−1, 3]: the best is as far from it as can be.
+/// // One bad observation at 0 in the box [−1, 3]: the best point is as far from it as possible.
 /// let found = minimise(&[(-1.0, 3.0)], 3, &mut Random::new(1, 0), |x, gradient| {
 ///     score_gradient(&gp, &hyper, &Rule::Ucb { beta: 2.0 }, [[0.0]].iter(), x, gradient)
 /// });
@@ -164,7 +146,7 @@ mod tests {
             (1.0 + r + r * r / 3.0) * (-r).exp()
         };
         let points = s.points.map(|point| point.map(f64::from));
-        // K, and beside it the three right sides k, 1 and y.
+        // K, and beside it the three right-hand sides k, 1 and y.
         let mut a = [[0.0f64; N + 3]; N];
         for i in 0..N {
             (0..N).for_each(|j| a[i][j] = kernel(&points[i], &points[j]) + if i == j { 1e-3f32.into() } else { 0.0 });
@@ -178,7 +160,7 @@ mod tests {
                 (0..N + 3).for_each(|j| row[j] -= factor * pivot[j]);
             }
         }
-        // bᵀK⁻¹c of two right sides.
+        // bᵀK⁻¹c of two right-hand sides.
         let form = |b: usize, c: usize| (0..N).map(|i| right[i][N + b] * a[i][N + c] / a[i][i]).sum::<f64>();
         let (precision, weight) = (f64::from(s.prior.mean_precision), f64::from(s.prior.signal_weight));
         let mean_variance = 1.0 / (form(1, 1) + precision);
@@ -207,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn gradients_are_the_differences_of_an_exact_process() {
+    fn gradients_agree_with_differences_of_an_exact_process() {
         let mut worst = [0.0f64; 4];
         for (seed, prior) in (0..30).zip([Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD].iter().cycle()) {
             let s = setting(seed, *prior);
@@ -242,8 +224,8 @@ mod tests {
                 }
             }
         }
-        // Absolute plus relative. K has a condition of about 1e4 here, of which means and variances see little: the worst is 1.3e-5. EI divides by
-        // u·Φ + φ, which cancels: 1.5e-4.
+        // Absolute plus relative. K has a condition of about 1e4 here, which hardly shows in means
+        // and variances: the worst is 1.3e-5. EI divides by u·Φ + φ, which cancels: 1.5e-4.
         assert!(worst.iter().zip([5e-5, 5e-5, 5e-5, 5e-4]).all(|(worst, most)| *worst < most), "{worst:?}");
     }
 
@@ -252,7 +234,7 @@ mod tests {
         let s = setting(1, Prior::WEAK);
         let (_, own) = posterior_gradient(&s.gp, &s.hyper, s.points.iter(), &s.points[3]);
         assert!(own.mean.iter().chain(&own.variance).all(|slope| slope.is_finite()));
-        // Of no observations: the prior, flat.
+        // Without observations the posterior is the prior, and flat.
         let (posterior, own) = posterior_gradient(&Process::new(), &s.hyper, [].iter(), &[0.5; D]);
         assert_eq!((posterior.mean, own.mean, own.variance), (0.0, [0.0; D], [0.0; D]));
     }

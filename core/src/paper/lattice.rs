@@ -1,4 +1,5 @@
-//! Lower bounds for the nearest point R·z: the distance about its relaxation, as a sum that grows digit by digit.
+//! Lower bounds for the nearest point R·z: the distance about its relaxation, as a sum that grows
+//! digit by digit.
 //!
 //! With A = WᵀW, W lower triangular, and Δ = z − z₀ ([`Relaxation`] has A, z₀, c, g and a):
 //!
@@ -6,17 +7,19 @@
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | W | row i is about the features chosen up to i | m × m |
-//! | Δ | how far what is chosen is from the centre | m |
+//! | W | row i involves the features chosen up to i | m × m |
+//! | Δ | distance of the chosen features from the centre | m |
 //! | hₖ | what a level of digit k costs by itself | |
-//! | τ | Σ √Aᵢᵢ·widthᵢ: ‖R·Δ‖ is at most that | |
+//! | τ | Σ √Aᵢᵢ·widthᵢ, an upper bound of ‖R·Δ‖ | |
 //!
-//! **Choices.** A digit adds its hₖ and its rows of ‖W·Δ‖², and what is not yet chosen costs at least Σ min hₖ. This is the sphere
-//! decoder's bound, but about the relaxation: for a point far outside, levels that leave the box's edge have a large hₖ, and the search goes straight
-//! down. Digits for which a step costs most are chosen
-//! first: W is factorised from its last row, always taking the digit whose pivots and slopes, a step, are least.
+//! **Choices**
+//! - A digit adds its hₖ and its rows of ‖W·Δ‖²; digits not chosen yet cost at least Σ min hₖ. This
+//!   is the sphere decoder's bound, but about the relaxation: for a point far outside, levels that
+//!   leave the edge of the box have a large hₖ, and the search goes straight down.
+//! - Digits whose steps cost most are chosen first: W is factorised from its last row, always
+//!   taking the digit whose pivots and slopes per step are smallest.
 //!
-//! **Cost.** (M + 13) × M numbers; m³/3 multiplications at the beginning, about m a node.
+//! **Cost.** (M + 13) × M numbers; m³/3 multiplications at the start, about m per node.
 
 use core::ops::Range;
 
@@ -28,7 +31,8 @@ use crate::paper::walk::Bound;
 use crate::space::Space;
 use crate::space::knob::Level;
 
-/// Most roundings that a bound and a distance together have, in units of m + d; half of one was enough in trials, a tenth was not.
+/// Most roundings of a bound and a distance together, in units of m + d. In trials half a unit was
+/// enough, a tenth was not.
 const ROUNDINGS: f32 = 4.0;
 
 /// The bounds for one point.
@@ -38,25 +42,25 @@ pub(crate) struct Lattice<'a, const K: usize, const M: usize> {
     /// In the order in which they are chosen.
     digits: [Digit; M],
     count: usize,
-    /// With features in the order of the digits, and W in the place of A.
+    /// With features in the order of the digits, and W in place of A.
     about: Relaxation<M>,
     delta: [f32; M],
-    /// W·Δ of what is chosen above, for the rows of a depth.
+    /// W·Δ of the digits chosen above, for the rows of a depth.
     base: [f32; M],
-    /// The bound of what is chosen above a depth.
+    /// The bound of the digits chosen above a depth.
     above: [f32; M],
-    /// The smallest hₖ of each depth.
+    /// The smallest hₖ at each depth.
     least: [f32; M],
     /// τ.
     reach: f32,
-    /// By how much the sum of the terms can be off, as a share of (τ + distance)².
+    /// Largest error of the sum of the terms, as a share of (τ + distance)².
     error: f32,
-    /// What was added because a pivot was too small.
+    /// Largest error from pivots that were raised because they were too small.
     lift: f32,
 }
 
 impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
-    /// For any point of a space; to be aimed at one.
+    /// For any point of a space, until [`aim`](Self::aim).
     pub(crate) fn new(space: &'a Space<K>, encoder: &'a Encoder<K>) -> Self {
         Self {
             space,
@@ -74,7 +78,8 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         }
     }
 
-    /// Becomes the bounds for x, which has D numbers, from new. M is at least the number of features.
+    /// Computes the bounds for x, which has D numbers. Call it once, on a new lattice; M must be at
+    /// least the number of features.
     pub(crate) fn aim<const D: usize>(&mut self, map: &RandomMap<D, M>, x: &[f32]) {
         let m = self.encoder.features();
         self.count = self.encoder.digits(self.space, &mut self.digits);
@@ -94,8 +99,8 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         let mut end = m;
         for depth in (0..self.count).rev() {
             let left = self.digits.iter().enumerate().take(depth + 1);
-            let dear = left.map(|(i, digit)| (self.step_cost(digit), i, *digit));
-            let Some((_, i, digit)) = dear.reduce(|a, b| if b.0 < a.0 { b } else { a }) else { return };
+            let costs = left.map(|(i, digit)| (self.step_cost(digit), i, *digit));
+            let Some((_, i, digit)) = costs.reduce(|a, b| if b.0 < a.0 { b } else { a }) else { return };
             let range = digit.range();
             self.move_to_end(i..depth + 1, range.start..end, range.len());
             for _ in range {
@@ -105,7 +110,7 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         }
     }
 
-    /// What a step of a digit costs at most, by its pivots and slopes as they are now.
+    /// Upper bound of what a step of a digit costs, by its current pivots and slopes.
     fn step_cost(&self, digit: &Digit) -> f32 {
         let Relaxation { matrix, low, high, centre, slope, .. } = &self.about;
         let edges = centre.iter().zip(low.iter().zip(high));
@@ -118,7 +123,7 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         })
     }
 
-    /// Moves the first of these digits behind the others, and its features, the first of theirs, too.
+    /// Moves the first of these digits, and its features, behind the others.
     fn move_to_end(&mut self, digits: Range<usize>, features: Range<usize>, count: usize) {
         rotate(&mut self.digits, &digits, 1);
         let mut start = features.start as u16;
@@ -133,13 +138,13 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         }
     }
 
-    /// Makes row i one of W, and takes its share from the rows before it.
+    /// Turns row i into a row of W and subtracts its share from the rows before it.
     fn eliminate(&mut self, i: usize) {
         let Relaxation { matrix, ridge, low, high, .. } = &mut self.about;
         let Some((before, [row, ..])) = matrix.split_at_mut_checked(i) else { return };
         let Some((row, [diagonal, ..])) = row.split_at_mut_checked(i) else { return };
         let (Some(ridge), Some(low), Some(high)) = (ridge.get(i), low.get(i), high.get(i)) else { return };
-        // But for rounding, no pivot is below a. What is added to one counts as an error.
+        // Only rounding can bring a pivot below a. Whatever is added to one counts as an error.
         let pivot = diagonal.max(0.25 * ridge);
         self.lift += (pivot - *diagonal) * (high - low) * (high - low);
         *diagonal = sqrt(pivot);
@@ -149,7 +154,7 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         }
     }
 
-    /// The bound of nothing chosen.
+    /// The bound before any choice.
     fn begin(&mut self) {
         let mut sum = self.about.constant;
         for depth in 0..self.count {
@@ -161,7 +166,7 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
         self.above.iter_mut().take(1).for_each(|above| *above = sum);
     }
 
-    /// Writes Δ of a level; what it costs by itself.
+    /// Writes Δ of a level and returns what the level costs by itself.
     fn step(&mut self, depth: usize, level: Level) -> f32 {
         let Some(digit) = self.digits.get(depth) else { return 0.0 };
         let Some(delta) = self.delta.get_mut(digit.range()) else { return 0.0 };
@@ -174,9 +179,10 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
     }
 }
 
-/// Moves the first `by` elements of a range behind the others of it.
+/// Moves the first `by` elements of a range behind the others.
 fn rotate<T>(slice: &mut [T], range: &Range<usize>, by: usize) {
-    // Of elements without size, as rows of no features are, the optimizer does not see that this cannot panic.
+    // For zero-sized elements (rows without features) the optimizer does not see that this cannot
+    // panic.
     if let Some(part) = slice.get_mut(range.clone()).filter(|part| size_of::<T>() > 0 && by <= part.len()) {
         part.rotate_left(by);
     }
@@ -212,8 +218,8 @@ impl<const K: usize, const M: usize> Bound for Lattice<'_, K, M> {
         rows.for_each(|(row, base)| *base = dot(row, delta));
     }
 
-    /// A distance and each term of its bound are at most (τ + √best)², and sums of at most m + d products in a few stages: so many roundings
-    /// of 2⁻²⁴ each.
+    /// A distance and each term of its bound are at most (τ + √best)², and are sums of at most m +
+    /// d products in a few stages, with a rounding of 2⁻²⁴ each.
     fn slack(&self, best: f32) -> f32 {
         let most = self.reach + sqrt(best.max(0.0));
         self.error * most * most + self.lift
@@ -231,7 +237,7 @@ mod tests {
     use crate::paper::walk::{Leaf, walk};
     use crate::space::knob::Knob;
 
-    /// Along the way to every leaf bounds only grow; the last is the distance, but for the slack.
+    /// On the way to every leaf bounds only grow; the last is the distance, within the slack.
     #[test]
     fn bounds_grow_to_the_distance() {
         let knobs = [Knob::nominal(3), Knob::nominal(2), Knob::ranked(4), Knob::nominal(2), Knob::ranked(3)];

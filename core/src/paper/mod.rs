@@ -1,6 +1,6 @@
 //! CBO-Lookup and CBO-Recon as published: a continuous search, then a left inverse (paper: sections
 //! 4.1 and 6). [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) and
-//! [`Tuner::ask_recon`](crate::Tuner::ask_recon) call it; the default ask uses none of it.
+//! [`Tuner::ask_recon`](crate::Tuner::ask_recon) call it; the default ask does not.
 //!
 //! ```text
 //! gradient → continuous (curvature)      x† = argmin over 𝒳 of μ − βσ

@@ -1,24 +1,31 @@
 //! The nearest combination to a point, exactly and without a table: CBO-Lookup's left inverse.
 //!
-//! argmin over c of ‖x − R·z(c)‖² (section 4.1: "we find the closest point in L"), c feasible and not excluded.
+//! argmin over c of ‖x − R·z(c)‖² (section 4.1: "we find the closest point in L"), c feasible and
+//! not excluded.
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | x | a point, centred as z is: the paper's x less R·½ | d, or m without a map |
+//! | x | a point, centred like z: the paper's x minus R·½ | d |
 //! | z(c) | the features of a combination | m ≤ M |
 //! | R | the random map | D × M |
 //!
-//! **Choices.** The paper looks through a table of 2^m rows: 1.34 GB for 24 bits in 20 dimensions. This is a search of a tree instead
-//! (`walk`), with bounds about a relaxation (`lattice`, `relaxation`), or for `Identity` from the sum over knobs (`separable`).
-//! "Nearest" is meant to the bit: the smallest value of [`Lookup::squared_distance`], computed in `f32` in its fixed order; of equal values
-//! the combination with the smallest index. Bounds are trusted only beyond their rounding errors. What is excluded or
-//! infeasible is skipped as a leaf, so the authors' "nearest row not yet visited" is one call. Work has no useful bound
-//! in the worst case (this is the closest vector problem), so it has a limit that the caller sets, and reaching it is an error, never a worse answer.
-//! Where thousands of combinations are equally near to `f32` (a point millions of times farther than the combinations
-//! are apart; signs in very few dimensions), all of them are looked at, and the limit may be reached.
+//! **Choices**
+//! - The paper scans a table of 2^m rows: 1.34 GB for 24 bits in 20 dimensions. This searches a
+//!   tree instead (`walk`), with bounds about a relaxation (`lattice`, `relaxation`).
+//! - "Nearest" holds to the bit: the smallest [`Lookup::squared_distance`], computed in `f32` in
+//!   its fixed order, and of equals the smallest index. A bound counts only beyond its rounding
+//!   error.
+//! - Excluded and infeasible combinations are skipped as leaves, so one call finds the authors'
+//!   "nearest row not yet visited".
+//! - The worst case has no useful bound (this is the closest vector problem), so the caller sets a
+//!   limit of nodes. Reaching it is an error, never a worse answer.
+//! - Where thousands of combinations are equally near in `f32` (a point millions of times farther
+//!   away than they are apart; signs in very few dimensions), all are visited, and the limit may be
+//!   reached.
 //!
-//! **Cost.** [`Lookup::SCRATCH`] bytes of stack, 4.4 KB at M = 24, D = 20. There a point inside took 1 000 to 4 000 nodes of about 150 ns on a desktop, one
-//! near a combination or far outside about m.
+//! **Cost.** [`Lookup::SCRATCH`] bytes of stack, 4.4 KB at M = 24, D = 20. There a point inside
+//! took 1 000 to 4 000 nodes of about 150 ns on a desktop, one near a combination or far outside
+//! about m.
 
 use core::fmt;
 use core::mem::size_of;
@@ -30,12 +37,11 @@ use crate::paper::lattice::Lattice;
 use crate::paper::walk::{Frame, Leaf, walk};
 use crate::space::{Combination, Space};
 
-/// What is looked up: the combinations of a space, where a map puts their features.
+/// The combinations of a space with their embeddings under a map.
 ///
 /// ```
-/// use trimtab::{Distribution, internals::RandomMap};
-/// use trimtab::{Encoding, internals::Encoder};
-/// use trimtab::{Knob, Space, internals::Lookup};
+/// use trimtab::internals::{Encoder, Lookup, RandomMap};
+/// use trimtab::{Distribution, Encoding, Knob, Space};
 ///
 /// let space = Space::<12>::new(&[Knob::nominal(2); 12])?;
 /// let encoder = Encoder::new(&space, Encoding::Compact);
@@ -43,7 +49,7 @@ use crate::space::{Combination, Space};
 /// map.draw(Distribution::Centred, encoder.features(), 1);
 /// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
 ///
-/// // The nearest to where a combination lies is that combination, and then another.
+/// // The nearest to the embedding of a combination is that combination; without it, another.
 /// let c = space.combination(&[1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 0])?;
 /// let (mut z, mut x) = ([0.0; 12], [0.0; 6]);
 /// encoder.encode(&space, &c, &mut z);
@@ -57,59 +63,35 @@ use crate::space::{Combination, Space};
 pub struct Lookup<'a, const K: usize, const M: usize, const D: usize> {
     /// The combinations, and which are feasible.
     pub space: &'a Space<K>,
-    /// How they become features.
+    /// Their encoding.
     pub encoder: &'a Encoder<K>,
     /// The random map.
     pub map: &'a RandomMap<D, M>,
 }
 
 /// The nearest combination.
-///
-/// ```
-/// use trimtab::{Encoding, Knob, Space, internals::{Encoder, Lookup, RandomMap}};
-/// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
-/// let encoder = Encoder::new(&space, Encoding::PerKnob);
-/// let map = RandomMap::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-/// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
-/// let found = lookup.nearest(&[0.5, -1.5], |_| false, 100)?;
-/// assert_eq!((found.combination.levels(), found.squared_distance), (&[1, 0][..], 1.0));
-/// # Ok::<(), Box<dyn core::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Nearest<const K: usize> {
-    /// Which it is.
+    /// The combination.
     pub combination: Combination<K>,
-    /// How far it is.
+    /// Its squared distance.
     pub squared_distance: f32,
-    /// How many nodes were looked at.
+    /// Number of nodes visited.
     pub nodes: u32,
 }
 
 impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
     /// Bytes of the arrays that a search keeps on the stack.
-    ///
-    /// ```
-    /// assert!(trimtab::internals::Lookup::<24, 24, 20>::SCRATCH < 16 * 1024);
-    /// ```
     pub const SCRATCH: usize = {
-        // The bounds, the frames of the walk, and a combination with its features and its place.
+        // The bounds, the frames of the walk, and a combination with its features and its
+        // embedding.
         let bounds = size_of::<Lattice<'_, K, M>>();
         bounds + size_of::<[Frame; M]>() + size_of::<Combination<K>>() + size_of::<[f32; M]>() + size_of::<[f32; D]>()
     };
 
-    /// ‖x − R·z(c)‖² in the order in which it is compared: as [`RandomMap::embed`] and [`squared_distance`] compute it, or, without a
-    /// map, summed up a knob (or bit) at a time from the last to the first.
-    ///
-    /// ```
-    /// # use trimtab::{Encoding, Knob, Space, internals::{Encoder, Lookup, RandomMap}};
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// let map = RandomMap::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-    /// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
-    /// assert_eq!(lookup.squared_distance(&space.combination(&[0, 1])?, &[0.5, 0.5]), 1.0);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// ‖x − R·z(c)‖² in the order in which it is compared: as [`RandomMap::embed`] and
+    /// [`squared_distance`] compute it.
     pub fn squared_distance(&self, c: &Combination<K>, x: &[f32]) -> f32 {
         let (mut z, mut own) = ([0.0; M], [0.0; D]);
         self.encoder.encode(self.space, c, &mut z);
@@ -117,20 +99,8 @@ impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
         squared_distance(&own, x)
     }
 
-    /// The nearest feasible combination that is not excluded; of equally near ones that with the smallest index. `node_limit` bounds the work.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::{Encoder, Lookup, RandomMap}};
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// let map = RandomMap::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-    /// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
-    /// // All four are as near to the middle: the first, and the first of the others.
-    /// let first = lookup.nearest(&[0.0, 0.0], |_| false, 100)?.combination;
-    /// let second = lookup.nearest(&[0.0, 0.0], |c| *c == first, 100)?.combination;
-    /// assert_eq!((space.index(&first), space.index(&second)), (0, 1));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
+    /// The nearest feasible combination that is not excluded; of equals the one with the smallest
+    /// index. `node_limit` bounds the work.
     pub fn nearest(
         &self,
         x: &[f32],
@@ -169,52 +139,31 @@ impl<const K: usize, const M: usize, const D: usize> Lookup<'_, K, M, D> {
 }
 
 /// The largest coordinate of a point, so that sums of squares are finite.
-///
-/// ```
-/// use trimtab::{Encoding, Knob, Space, internals::{Encoder, FARTHEST, Lookup, NearestError, RandomMap}};
-/// let space = Space::<1>::new(&[Knob::nominal(2)])?;
-/// let encoder = Encoder::new(&space, Encoding::PerKnob);
-/// let map = RandomMap::from_rows(&[[1.0]]);
-/// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
-/// assert!(lookup.nearest(&[FARTHEST], |_| false, 100).is_ok());
-/// assert_eq!(lookup.nearest(&[2.0 * FARTHEST], |_| false, 100), Err(NearestError::TooFar));
-/// # Ok::<(), trimtab::SpaceError>(())
-/// ```
 pub const FARTHEST: f32 = 1e15;
 
 /// Why there is no nearest combination.
-///
-/// ```
-/// use trimtab::{Encoding, Knob, Space, internals::{Encoder, Lookup, NearestError, RandomMap}};
-/// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
-/// let encoder = Encoder::new(&space, Encoding::PerKnob);
-/// let map = RandomMap::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
-/// let lookup = Lookup { space: &space, encoder: &encoder, map: &map };
-/// assert_eq!(lookup.nearest(&[0.0, 0.0], |_| true, 100), Err(NearestError::NoneLeft));
-/// # Ok::<(), trimtab::SpaceError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum NearestError {
-    /// The search was not finished within the limit.
+    /// The search did not finish within the limit.
     NodeLimit {
-        /// How many nodes were looked at.
+        /// Number of nodes visited.
         nodes: u32,
     },
     /// Every combination is infeasible or excluded.
     NoneLeft,
     /// The space has more features than there is room for.
     TooManyFeatures {
-        /// How many it has.
+        /// Number of features of the space.
         needed: usize,
         /// M, the room.
         most: usize,
     },
-    /// The point has not as many coordinates as there are dimensions.
+    /// The point does not have D coordinates.
     WrongLength {
-        /// How many it has.
+        /// Number of coordinates given.
         given: usize,
-        /// How many there are: D, or without a map the number of features.
+        /// D.
         dimensions: usize,
     },
     /// A coordinate is not a number, or larger than [`FARTHEST`].
@@ -226,10 +175,10 @@ pub enum NearestError {
 impl fmt::Display for NearestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NodeLimit { nodes } => write!(f, "nearest combination not settled after {nodes} nodes, allow more"),
+            Self::NodeLimit { nodes } => write!(f, "no nearest combination within {nodes} nodes, allow more"),
             Self::NoneLeft => write!(f, "every combination is infeasible or excluded"),
             Self::TooManyFeatures { needed, most } => write!(f, "{needed} features in a lookup made for {most}"),
-            Self::WrongLength { given, dimensions } => write!(f, "{given} coordinates in {dimensions} dimensions"),
+            Self::WrongLength { given, dimensions } => write!(f, "{given} coordinates for {dimensions} dimensions"),
             Self::TooFar => write!(f, "a coordinate is not a number or too large"),
             Self::TooLarge => write!(f, "more than 2^64 combinations cannot be looked up"),
         }
@@ -289,7 +238,8 @@ mod tests {
         assert_eq!(lookup.nearest(&[3.0, 4.0], |_| true, 0), Err(NearestError::NoneLeft));
     }
 
-    /// Distances are known in a space of any size, the nearest only where combinations have an index to tell ties apart.
+    /// Distances exist in a space of any size; the nearest needs an index per combination to break
+    /// ties.
     #[test]
     fn a_space_beyond_the_index_is_refused() {
         let space = Space::<65>::new(&[Knob::nominal(2); 65]).unwrap();
@@ -300,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scratch_is_as_stated() {
+    fn the_scratch_has_the_stated_size() {
         std::println!("M = 24, D = 20: {} bytes", Lookup::<24, 24, 20>::SCRATCH);
         std::println!("M = 32, D = 20: {} bytes", Lookup::<32, 32, 20>::SCRATCH);
         const { assert!(Lookup::<24, 24, 20>::SCRATCH < 4600 && Lookup::<32, 32, 20>::SCRATCH < 7000) };

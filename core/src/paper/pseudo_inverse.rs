@@ -1,7 +1,7 @@
 //! The Moore-Penrose inverse of a matrix of any shape and rank.
 //!
-//! A⁺ is the one matrix with A·A⁺·A = A, A⁺·A·A⁺ = A⁺, and A·A⁺ and A⁺·A symmetric. Rotating the rows of A by an orthogonal J until they are
-//! orthogonal to each other gives J·A = W, and
+//! A⁺ is the one matrix with A·A⁺·A = A, A⁺·A·A⁺ = A⁺, and A·A⁺ and A⁺·A symmetric. Rotating the
+//! rows of A by an orthogonal J until they are orthogonal to each other gives J·A = W, and
 //!
 //! A⁺ = Wᵀ·S⁻²·J, S the lengths of the rows of W: the singular values of A.
 //!
@@ -11,19 +11,24 @@
 //! | J | product of the rotations | R × R |
 //! | W | rotated rows | R × C |
 //!
-//! **Choices.** One-sided Jacobi (Hestenes), because its error in f32 grows with the condition of A, not with its square as that of A·Aᵀ or of Greville's
-//! recursion does, and because fewer, as many and more rows than columns and a lost rank are all one case: a row that becomes shorter
-//! than (R + C)·ε·‖A‖ counts as 0.
+//! **Choices**
+//! - One-sided Jacobi (Hestenes): its error in f32 grows with the condition of A, not with its
+//!   square as for A·Aᵀ or Greville's recursion.
+//! - Any shape and any rank are one case: a row that becomes shorter than (R + C)·ε·‖A‖ counts as
+//!   0.
 //!
-//! **Cost.** About 7 sweeps of R²(3.5·C + 2·R) multiplications, 0.35 million for 20 × 24, and R(C + R) numbers of stack. In the tests
-//! the four identities hold to 1.5·ε·‖A‖·‖A⁺‖ of the largest element, and at 20 × 24 A⁺ is numpy's to 1.3e-6.
+//! **Cost.** About 7 sweeps of R²(3.5·C + 2·R) multiplications, 0.35 million for 20 × 24, and R(C +
+//! R) numbers of stack. In the tests the four identities hold to 1.5·ε·‖A‖·‖A⁺‖ of the largest
+//! element, and at 20 × 24 A⁺ agrees with numpy's to 1.3e-6.
 
 use crate::math::float::{dot, sqrt};
 use crate::math::matrix::Matrix;
 
-/// Two rows count as orthogonal when the cosine between them is at most this: a few roundings of their product.
+/// Two rows count as orthogonal if the cosine between them is at most this: a few roundings of
+/// their product.
 const ORTHOGONAL: f32 = 4.0 * f32::EPSILON;
-/// Convergence is quadratic and takes 5 to 8 sweeps; more would mean that rounding keeps two rows from settling, which harms nothing.
+/// Convergence is quadratic and takes 5 to 8 sweeps. More would mean that rounding keeps two rows
+/// from settling, which does no harm.
 const MOST_SWEEPS: usize = 16;
 
 /// Writes A⁺ and returns the rank of A.
@@ -44,7 +49,8 @@ pub fn pseudo_inverse<const R: usize, const C: usize>(a: &Matrix<R, C>, inverse:
     let total = w.iter().fold(0.0, |sum, row| sum + dot(row, row));
     let relative = (R + C) as f32 * f32::EPSILON;
     let zero = relative * relative * total;
-    // A row without rank is turned on until nothing of it is left: stopped at `zero`, it would take its last part from the others.
+    // A row without rank is rotated until nothing of it is left: stopped at `zero`, it would take
+    // its last part from the others.
     let nothing = f32::EPSILON * f32::EPSILON * f32::EPSILON * total;
     for _ in 0..MOST_SWEEPS {
         let mut settled = true;
@@ -79,10 +85,11 @@ pub fn pseudo_inverse<const R: usize, const C: usize>(a: &Matrix<R, C>, inverse:
     rank
 }
 
-/// Cosine and sine of the angle that makes two rows orthogonal; none if they are, or if one of them is as good as 0.
+/// Cosine and sine of the angle that makes two rows orthogonal, or `None` if they are orthogonal
+/// already or one of them is as good as 0.
 fn rotation(p: &[f32], q: &[f32], nothing: f32) -> Option<(f32, f32)> {
     let (pp, qq, pq) = (dot(p, p), dot(q, q), dot(p, q));
-    // Also none if anything is not a number.
+    // The negation also catches NaN.
     if !(pp > nothing && qq > nothing && pq.abs() > ORTHOGONAL * sqrt(pp) * sqrt(qq)) {
         return None;
     }
@@ -115,8 +122,8 @@ mod tests {
             .clone()
     }
 
-    /// The largest error in the four identities that define A⁺, in units of ε·κ, κ = ‖A‖·‖A⁺‖: that is as well as f32 can know A⁺. A matrix is
-    /// compared in units of its largest element.
+    /// The largest error in the four identities that define A⁺, in units of ε·κ with κ = ‖A‖·‖A⁺‖,
+    /// the accuracy that f32 allows. Matrices are compared in units of their largest element.
     fn penrose<const D: usize, const M: usize>(a: &Matrix<D, M>, rank: impl Into<Option<usize>>) -> f64 {
         let mut inverse = Matrix::<M, D>::new();
         let own = pseudo_inverse(a, &mut inverse);
@@ -152,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_identities_hold_below_at_and_above_m_and_without_full_rank() {
+    fn the_penrose_identities_hold_for_any_shape_and_rank() {
         let mut worst = 0.0f64;
         for seed in 0..20 {
             for distribution in [Distribution::Uniform01, Distribution::Centred, Distribution::Signs] {

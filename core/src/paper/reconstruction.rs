@@ -5,18 +5,24 @@
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | R, R⁺ | the random map and its [pseudo-inverse](crate::paper::pseudo_inverse) | D × M, M × D |
-//! | o | [`Encoder::offset`]: ½ for a bit, 0 else | m |
+//! | o | [`Encoder::offset`]: ½ for a bit, otherwise 0 | m |
 //! | x, z | embedding and features, centred: x = R·z | d, m |
 //! | b | the paper's coordinates, z + o | m |
 //!
-//! **Choices.** *Offset*: the paper's point is R·b = x + R·o, so b = R⁺·(x + R·o). With d < m that is a projection of the bits, shorter than they
-//! are, which the low threshold makes up for. *Other features* of [`Encoding::PerKnob`] have offset 0 and are not rounded: the knob takes the level that is
-//! nearest to R⁺·(x + R·o). *No such combination*: bits past the last index of [`Encoding::Compact`] become the index in range
-//! whose bits differ by the smallest sum of |b − threshold|: the nearest to b if the threshold is ½. *Visited or infeasible* combinations
-//! are not avoided; the paper's method may propose one again.
-//! [`Distribution::Identity`](crate::Distribution::Identity) has no R: there x is z, and [`Encoder::decode`] is the inverse.
+//! **Choices**
+//! - *Offset*: the paper's point is R·b = x + R·o, so b = R⁺·(x + R·o). With d < m that is a
+//!   projection of the bits and shorter than they are; the low threshold makes up for it.
+//! - *Other features* of [`Encoding::PerKnob`] have offset 0 and are not rounded: the knob takes
+//!   the level nearest to R⁺·(x + R·o).
+//! - *No such combination*: bits past the last index of [`Encoding::Compact`] become the index in
+//!   range whose bits differ by the smallest sum of |b − threshold|, the nearest to b if the
+//!   threshold is ½.
+//! - *Visited or infeasible* combinations are not avoided; the paper's method may propose one
+//!   again.
+//! - [`Distribution::Identity`](crate::Distribution::Identity) has no R: there x is z, and
+//!   [`Encoder::decode`] is the inverse.
 //!
-//! **Cost.** Besides the inverse d·m multiplications a reconstruction; D(M + 1) numbers.
+//! **Cost.** d·m multiplications per reconstruction besides the inverse; D(M + 1) numbers.
 
 use crate::config::Encoding;
 use crate::features::encoding::Encoder;
@@ -26,28 +32,14 @@ use crate::math::matrix::Matrix;
 use crate::paper::pseudo_inverse::pseudo_inverse;
 use crate::space::{Combination, Space};
 
-/// The paper's threshold: b above it is a 1.
-///
-/// ```
-/// # use trimtab::{Distribution, Encoding, Knob, Space};
-/// # use trimtab::{THRESHOLD, internals::{Encoder, RandomMap, Reconstruction}};
-/// # let space = Space::<1>::new(&[Knob::nominal(2)])?;
-/// # let encoder = Encoder::new(&space, Encoding::Compact);
-/// let map = RandomMap::from_rows(&[[1.0]]);
-/// # let mut recon = Reconstruction::new();
-/// # recon.init(&map, &encoder);
-/// // x + ½ = b
-/// let level = |b: f32| recon.reconstruct(&space, &encoder, THRESHOLD, &[b - 0.5]).map(|c| c.level(0));
-/// assert_eq!((level(0.01), level(0.03)), (Some(0), Some(1)));
-/// # Ok::<(), trimtab::SpaceError>(())
-/// ```
+/// The paper's threshold for [`Tuner::ask_recon`](crate::Tuner::ask_recon): b above it is a 1.
 pub const THRESHOLD: f32 = 0.02;
 
-/// The left inverse of a random map, ready for use.
+/// The left inverse of a random map.
 ///
 /// ```
-/// use trimtab::{Distribution, Encoding, Knob, Space};
-/// use trimtab::{THRESHOLD, internals::{Encoder, RandomMap, Reconstruction}};
+/// use trimtab::internals::{Encoder, RandomMap, Reconstruction};
+/// use trimtab::{Distribution, Encoding, Knob, Space, THRESHOLD};
 /// let space = Space::<3>::new(&[Knob::nominal(2); 3])?;
 /// let encoder = Encoder::new(&space, Encoding::Compact);
 /// let mut map = RandomMap::<4, 3>::new();
@@ -69,45 +61,18 @@ pub struct Reconstruction<const D: usize, const M: usize> {
 }
 
 impl<const D: usize, const M: usize> Reconstruction<D, M> {
-    /// All zero; to be initialised.
-    ///
-    /// ```
-    /// let nothing = trimtab::internals::Reconstruction::<2, 3>::new();
-    /// assert_eq!(nothing.coordinates(&[1.0, 2.0]), [0.0; 3]);
-    /// ```
+    /// All zero, until [`init`](Self::init).
     pub const fn new() -> Self {
         Self { inverse: Matrix::new(), offset: [0.0; D] }
     }
 
     /// Inverts this map.
-    ///
-    /// ```
-    /// # use trimtab::{Encoding, Knob, Space, internals::{Encoder, RandomMap, Reconstruction}};
-    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
-    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
-    /// let mut recon = Reconstruction::new();
-    /// recon.init(&map, &Encoder::new(&space, Encoding::Compact));
-    /// assert_eq!(recon.coordinates(&[0.0, 0.0]), [0.5, 0.5]); // the middle of all bits
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn init<const K: usize>(&mut self, map: &RandomMap<D, M>, encoder: &Encoder<K>) {
         pseudo_inverse(map.matrix(), &mut self.inverse);
         self.offset = map.offset(encoder);
     }
 
     /// b = R⁺·(x + R·o), before any rounding.
-    ///
-    /// ```
-    /// # use trimtab::{Encoding, Knob, Space, internals::{Encoder, RandomMap, Reconstruction}};
-    /// # let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
-    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
-    /// let mut recon = Reconstruction::new();
-    /// recon.init(&map, &Encoder::new(&space, Encoding::Compact));
-    /// let mut x = [0.0; 2];
-    /// map.embed(&[0.5, -0.5], &mut x); // of the bits 1 and 0
-    /// assert_eq!(recon.coordinates(&x), [1.0, 0.0]);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn coordinates(&self, x: &[f32; D]) -> [f32; M] {
         let (mut paper, mut b) = (*x, [0.0; M]);
         paper.iter_mut().zip(&self.offset).for_each(|(x, offset)| *x += offset);
@@ -115,20 +80,9 @@ impl<const D: usize, const M: usize> Reconstruction<D, M> {
         b
     }
 
-    /// The combination that x stands for; x is in our coordinates, as [`RandomMap::embed`] writes it. None only if the encoder is not the one of
-    /// `init` and has more than M features.
-    ///
-    /// ```
-    /// # use trimtab::{Encoding, Knob, Space, internals::{Encoder, RandomMap, Reconstruction}};
-    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?;
-    /// let encoder = Encoder::new(&space, Encoding::Compact);
-    /// let map = RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]);
-    /// let mut recon = Reconstruction::new();
-    /// recon.init(&map, &encoder);
-    /// let found = recon.reconstruct(&space, &encoder, 0.5, &[0.9, -1.8]); // nearly R·(½, −½)
-    /// assert_eq!(found, Some(space.combination(&[1, 0])?));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The combination that x stands for; x is in our coordinates, as [`RandomMap::embed`] writes
+    /// it. Returns `None` only if the encoder is not that of [`init`](Self::init) and has more than
+    /// M features.
     pub fn reconstruct<const K: usize>(
         &self,
         space: &Space<K>,
@@ -155,8 +109,9 @@ impl<const D: usize, const M: usize> Default for Reconstruction<D, M> {
     }
 }
 
-/// The number in 0 to `last` whose bits differ from the rounded b by the smallest sum of |b − threshold|, the smallest of equals. Of the bits so far, `wanted` are
-/// the rounded ones, and `index` the best that are not above those of `last`, with what they cost.
+/// The number in 0 to `last` whose bits differ from the rounded b by the smallest sum of |b −
+/// threshold|, the smallest of equals. Over the bits so far, `wanted` has the rounded ones, and
+/// `index` the best that are not above those of `last`, at the cost `cost`.
 fn nearest_index(b: &[f32], threshold: f32, last: u64) -> u64 {
     let (mut wanted, mut index, mut cost) = (0, 0, 0.0);
     for (bit, b) in (0..u64::BITS).zip(b) {
@@ -184,7 +139,7 @@ mod tests {
     use crate::math::random::Random;
     use crate::space::knob::Knob;
 
-    /// An embedding, and what a freshly inverted map makes of it.
+    /// Embeds every combination and expects it back.
     fn there_and_back<const D: usize>(space: &Space<3>, encoding: Encoding, map: Distribution, seed: u64) {
         let encoder = Encoder::new(space, encoding);
         let mut r = RandomMap::<D, 8>::new();
@@ -200,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn with_as_many_dimensions_as_features_every_combination_comes_back() {
+    fn with_enough_dimensions_every_combination_comes_back() {
         let spaces = [
             Space::<3>::new(&[Knob::nominal(2); 3]).unwrap(),
             Space::<3>::new(&[Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)]).unwrap(),
@@ -216,9 +171,10 @@ mod tests {
         }
     }
 
-    /// With fewer dimensions than bits: the paper's formula on the paper's bits, R⁺·(R·b) above the threshold.
+    /// With fewer dimensions than bits: the paper's formula on the paper's bits, R⁺·(R·b) above the
+    /// threshold.
     #[test]
-    fn bits_are_the_papers() {
+    fn bits_follow_the_papers_formula() {
         let space = Space::<10>::new(&[Knob::nominal(2); 10]).unwrap();
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
             let encoder = Encoder::new(&space, encoding);
@@ -240,7 +196,7 @@ mod tests {
         }
     }
 
-    /// With d < m every answer is a combination of the space, whatever x is.
+    /// With d < m any x gives a combination of the space.
     #[test]
     fn any_point_has_a_combination() {
         let space = Space::<3>::new(&[Knob::nominal(5), Knob::ranked(7), Knob::nominal(3)]).unwrap();
@@ -255,10 +211,28 @@ mod tests {
                 assert!(space.contains(&recon.reconstruct(&space, &encoder, 0.5, &x).unwrap()));
             }
             assert!(space.contains(&recon.reconstruct(&space, &encoder, 0.5, &[f32::NAN; 3]).unwrap()));
-            // Another encoder's map: more features than there is room for.
+            // An encoder with more features than there is room for.
             let small = Reconstruction::<3, 4>::new();
             assert_eq!(small.reconstruct(&space, &encoder, 0.5, &[0.0; 3]), None);
         }
+    }
+
+    /// R = diag(2, 4): R⁺ = diag(½, ¼), and the embedding of the bits (1, 0) is R·(½, −½).
+    #[test]
+    fn coordinates_and_threshold_by_hand() {
+        let space = Space::<2>::new(&[Knob::nominal(2); 2]).unwrap();
+        let encoder = Encoder::new(&space, Encoding::Compact);
+        let mut recon = Reconstruction::new();
+        assert_eq!(recon.coordinates(&[1.0, 2.0]), [0.0; 2]);
+        recon.init(&RandomMap::from_rows(&[[2.0, 0.0], [0.0, 4.0]]), &encoder);
+        assert_eq!(recon.coordinates(&[0.0, 0.0]), [0.5, 0.5]);
+        assert_eq!(recon.coordinates(&[1.0, -2.0]), [1.0, 0.0]);
+        // b = x/2 + ½ and x/4 + ½.
+        let levels = |b: f32, threshold| {
+            recon.reconstruct(&space, &encoder, threshold, &[2.0 * b - 1.0, 4.0 * b - 2.0]).unwrap().levels().to_vec()
+        };
+        assert_eq!((levels(0.01, THRESHOLD), levels(0.03, THRESHOLD)), (std::vec![0, 0], std::vec![1, 1]));
+        assert_eq!(levels(0.03, 0.5), [0, 0]);
     }
 
     #[test]

@@ -1,21 +1,27 @@
-//! The box relaxation: where a point's distance would be least if features could take any value between their smallest and their largest.
+//! The box relaxation: the minimum of the distance if every feature could take any value in its
+//! range.
 //!
-//! z₀ = argmin over the box of ‖x − R·z‖² + Σⱼ aⱼzⱼ² + b·Σₖ(Σⱼ zⱼ)², so that for every combination, with Δ = z − z₀:
+//! z₀ = argmin over the box of ‖x − R·z‖² + Σⱼ aⱼzⱼ² + b·Σₖ(Σⱼ zⱼ)², so that for every combination,
+//! with Δ = z − z₀:
 //!
 //! ‖x − R·z‖² = c + Σⱼ(gⱼΔⱼ − aⱼΔⱼ²) + Δᵀ·A·Δ, A = RᵀR + diag(a) + b·(ones, in a one-hot block)
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | a | ridge: makes A invertible where d < m | m |
-//! | b | weight of the sum of a one-hot block, 0 at every level | |
+//! | b | weight of the sum of a one-hot block, which is 0 at every level | |
 //! | z₀ | centre | m |
 //! | c, g | distance and its slope at the centre, with the term of b | 1, m |
 //!
-//! **Choices.** The second equation holds for *any* z₀, so the coordinate descent may stop early. That z₀ includes the ridge makes the
-//! levels of a bit inside the box cost the same by themselves, a(z₀² − ¼), and of one at its edge the difference is what leaving the edge costs. a
-//! is a share of the mean squared distance between columns of R (by trial; half or twice is about as good). The terms of a cost nothing on bits and one-hot blocks, whose ‖z‖² is
-//! constant; on a graded knob they do, so a is less there, by the square of its steps. b costs nothing: without it a one-hot block
-//! would have one dimension too many.
+//! **Choices**
+//! - The second equation holds for *any* z₀, so the coordinate descent may stop early.
+//! - z₀ includes the ridge, so the two levels of a bit inside the box cost the same by themselves,
+//!   a(z₀² − ¼); for a bit at the edge the difference is the cost of leaving the edge.
+//! - a is a share of the mean squared distance between columns of R (by trial; half or twice is
+//!   about as good).
+//! - The terms of a are free on bits and one-hot blocks, whose ‖z‖² is constant. On a graded knob
+//!   they are not, so a is smaller there, by the square of its steps.
+//! - b costs nothing; without it a one-hot block would have one dimension too many.
 //!
 //! **Cost.** (M + 5) × M numbers; m²·(d + sweeps) multiplications.
 
@@ -25,10 +31,11 @@ use crate::math::float::dot;
 use crate::space::Space;
 use crate::space::knob::Level;
 
-/// Most sweeps of the descent, and the largest step of the last.
+/// Most sweeps of the descent, and the largest step in a sweep that ends it.
 const SWEEPS: usize = 256;
 const STILL: f32 = 1e-3;
-/// a as a share of the mean squared distance between columns of R; but at least this share of their mean square, so that A has a factor in `f32`.
+/// a as a share of the mean squared distance between columns of R, but at least this share of their
+/// mean square, so that A has a factor in `f32`.
 const RIDGE: f32 = 0.02;
 const LEAST_RIDGE: f32 = 1e-4;
 
@@ -51,13 +58,14 @@ pub(crate) struct Relaxation<const M: usize> {
 }
 
 impl<const M: usize> Relaxation<M> {
-    /// All zero; to be centred.
+    /// All zero, until [`centre`](Self::centre).
     pub(crate) const fn new() -> Self {
         let zero = [0.0; M];
         Self { matrix: [zero; M], ridge: zero, low: zero, high: zero, centre: zero, slope: zero, constant: 0.0 }
     }
 
-    /// Becomes the relaxation of x, which has D numbers, from all zero. M is at least the number of features.
+    /// Computes the relaxation for x, which has D numbers. Call it once, on a new one; M must be at
+    /// least the number of features.
     pub(crate) fn centre<const K: usize, const D: usize>(
         &mut self,
         space: &Space<K>,
@@ -84,7 +92,7 @@ impl<const M: usize> Relaxation<M> {
         }
     }
 
-    /// A and a, for m features. Gives b.
+    /// Computes A and a for m features; returns b.
     fn fill<const D: usize>(&mut self, digits: &[Digit], map: &RandomMap<D, M>, m: usize) -> f32 {
         for r in map.rows() {
             for (own, r_i) in self.matrix.iter_mut().zip(r) {
@@ -140,7 +148,7 @@ impl<const M: usize> Relaxation<M> {
         }
     }
 
-    /// c and g.
+    /// Computes c and g.
     fn expand<const D: usize>(&mut self, digits: &[Digit], map: &RandomMap<D, M>, x: &[f32], weight: f32) {
         for (r, x) in map.rows().zip(x) {
             let residual = x - dot(r, &self.centre);
@@ -168,9 +176,10 @@ mod tests {
 
     const M: usize = 12;
 
-    /// Both equations of the head, for points inside and outside; d = 5 is less than the 10 features.
+    /// Both equations of the module head, for points inside and outside; d = 5 is less than the 10
+    /// features.
     #[test]
-    fn the_distance_about_the_centre_is_the_distance_and_the_centre_is_lowest() {
+    fn the_expansion_is_the_distance_and_the_centre_its_minimum() {
         let space = Space::<5>::new(&[4, 2, 2].map(Knob::nominal)).unwrap();
         let space = Space::<5>::new(&[space.knobs(), &[Knob::ranked(6), Knob::ranked(3)]].concat()).unwrap();
         let encoder = Encoder::new(&space, Encoding::PerKnob);
@@ -196,7 +205,7 @@ mod tests {
                 // Terms up to 130 and some 50 roundings of 6e-8.
                 assert!((about.constant + alone + form - exact).abs() < 1e-5 * (10.0 + exact));
             }
-            // No step of a feature within the box goes down by more than what the last sweep leaves.
+            // No step of a feature within the box goes down by more than the last sweep leaves.
             for j in 0..encoder.features() {
                 let gradient = about.slope[j] + 2.0 * about.ridge[j] * about.centre[j];
                 let goal = if gradient > 0.0 { about.low[j] } else { about.high[j] };

@@ -1,52 +1,58 @@
 //! Depth-first search over the digits of a combination, with the most promising level first.
 //!
-//! The enumeration of Schnorr and Euchner (*Lattice basis reduction*, 1994), for any number of levels a digit.
+//! The enumeration of Schnorr and Euchner (*Lattice basis reduction*, 1994), for any number of
+//! levels per digit.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | digit | a bit of the index or a knob, chosen one a depth |
-//! | node | a level that was tried for a digit, under the levels chosen above it |
-//! | bound | what the cost of every leaf below a node is at least |
-//! | slack | how much above the best cost a bound may be and still mean nothing, for want of precision |
+//! | digit | a bit of the index or a knob; one is chosen per depth |
+//! | node | a level tried for a digit, under the levels chosen above it |
+//! | bound | lower bound of the cost of every leaf below a node |
+//! | slack | rounding margin when pruning: how far a bound may exceed the best cost without ruling a leaf out |
 //!
-//! **Choices.** Levels are tried in the order of (bound, level), so the first leaf is already good, and the rest of a digit's levels can be
-//! dropped at the first that is too dear. The next level is found by looking at all again instead of keeping them sorted: mostly one or
-//! two are tried, and nothing is stored. The search knows a node only by its smallest index (all digits below at level 0): that decides
-//! ties and drops what is past the last combination.
+//! **Choices**
+//! - Levels are tried in the order of (bound, level), so the first leaf is already good, and the
+//!   rest of a digit's levels are dropped at the first that costs too much.
+//! - The next level is found by scanning all of them again instead of sorting: usually one or two
+//!   are tried, and nothing is stored.
+//! - A node is known only by its smallest index (all digits below at level 0). That decides ties
+//!   and drops nodes past the last combination.
 //!
-//! **Cost.** 24 bytes a depth; a node costs as many bounds as its digit has levels, two or three times.
+//! **Cost.** 24 bytes per depth; per node as many bounds as its digit has levels, two or three
+//! times.
 
 use core::cmp::Ordering;
 
 use crate::features::encoding::Digit;
 use crate::space::knob::Level;
 
-/// What is known of the leaves below a node.
+/// Lower bounds for the leaves below a node.
 pub(crate) trait Bound {
-    /// The digits, in the order in which they are to be chosen.
+    /// The digits, in the order in which they are chosen.
     fn digits(&self) -> &[Digit];
 
-    /// What every leaf costs at least if this depth takes this level. Never less than the bound that was chosen above.
+    /// Lower bound of the cost of every leaf if this depth takes this level; never below the bound
+    /// chosen above it.
     fn bound(&mut self, depth: usize, level: Level) -> f32;
 
-    /// Takes a level at this depth: next come bounds one deeper.
+    /// Chooses a level at this depth; the next bounds are one deeper.
     fn choose(&mut self, depth: usize, level: Level);
 
     /// A leaf whose bound is above best + slack costs more than `best`.
     fn slack(&self, best: f32) -> f32;
 }
 
-/// The best leaf so far.
+/// A leaf with its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Leaf {
     pub(crate) cost: f32,
     pub(crate) index: u64,
 }
 
-/// How far the search is at one depth.
+/// State of the search at one depth.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Frame {
-    /// The index of what is chosen above.
+    /// The index of the levels chosen above.
     above: u64,
     tried: Option<(f32, Level)>,
 }
@@ -56,8 +62,9 @@ fn order(a: &(f32, Level), b: &(f32, Level)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// The leaf of smallest (cost, index), and how many nodes that took; `Err` with the nodes if they would be more than `limit`. `evaluate` gives the cost
-/// of a leaf unless it is ruled out; it is asked only for leaves that may be better than the one it is given.
+/// Returns the leaf of smallest (cost, index) and the number of nodes visited, or `Err` with that
+/// number if it would exceed `limit`. `evaluate` returns the cost of a leaf unless it is ruled out;
+/// it is called only for leaves that may be better than the one passed to it.
 pub(crate) fn walk<const M: usize>(
     bound: &mut impl Bound,
     last_index: u64,
@@ -134,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Whole costs, so that many leaves are equal; nothing above `last` counts, nor what a fixed rule leaves out.
+    /// Integer costs, so that many leaves are equal. Leaves above `last` do not count, nor those
+    /// that a fixed rule excludes.
     #[test]
     fn the_first_of_the_best_is_found_in_any_order_of_digits() {
         let space = Space::<5>::new(&[3, 2, 4, 2, 3].map(Knob::nominal)).unwrap();

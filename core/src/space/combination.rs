@@ -5,7 +5,8 @@ use core::hash::{Hash, Hasher};
 
 use crate::space::knob::Level;
 
-/// One level for every knob of a space.
+/// One level per knob of a space. Only a [`Space`](crate::Space) creates one, so its levels are
+/// always valid.
 ///
 /// ```
 /// use trimtab::{Knob, Space};
@@ -22,8 +23,8 @@ pub struct Combination<const K: usize> {
 }
 
 impl<const K: usize> PartialEq for Combination<K> {
-    /// Four knobs at a time, up to the first difference: every candidate is compared with all that is known, and the compiler's own
-    /// comparison would be a call that goes byte by byte.
+    /// Compares four knobs at a time, up to the first difference. Every candidate is compared with
+    /// every observation, and the derived comparison would be a call that goes byte by byte.
     fn eq(&self, other: &Self) -> bool {
         let ((a, a_rest), (b, b_rest)) = (self.levels.as_chunks::<4>(), other.levels.as_chunks::<4>());
         let mut words = a.iter().zip(b).map(|(a, b)| (u32::from_ne_bytes(*a), u32::from_ne_bytes(*b)));
@@ -38,35 +39,23 @@ impl<const K: usize> Hash for Combination<K> {
 }
 
 impl<const K: usize> Combination<K> {
-    /// The level of each knob, in the order in which the knobs were declared.
-    ///
-    /// ```
-    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
-    /// assert_eq!(space.combination(&[3, 1])?.levels(), [3, 1]); // as many as there are knobs
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The level of each knob, in the order of declaration.
     pub fn levels(&self) -> &[Level] {
         self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])
     }
 
-    /// The levels of all K places, 0 where there is no knob.
+    /// All K levels, 0 beyond the last knob.
     pub(crate) fn all(&self) -> &[Level; K] {
         &self.levels
     }
 
     /// The level of one knob; 0 past the last.
-    ///
-    /// ```
-    /// let space = trimtab::Space::<8>::new(&[trimtab::Knob::nominal(4); 2])?;
-    /// let c = space.combination(&[3, 1])?;
-    /// assert_eq!((c.level(0), c.level(1), c.level(2)), (3, 1, 0));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn level(&self, knob: usize) -> Level {
         self.levels.get(knob).copied().unwrap_or(0)
     }
 
-    /// The same but for one knob; the caller answers for the level being one of the knob's.
+    /// The same combination with another level for one knob. The caller guarantees that the knob
+    /// has this level.
     pub(crate) fn with(mut self, knob: usize, level: Level) -> Self {
         if let Some(l) = self.levels.get_mut(knob) {
             *l = level;

@@ -1,10 +1,10 @@
-//! Why there is no such space or combination.
+//! Why a space or a combination was refused.
 
 use core::fmt;
 
 use crate::space::knob::{KnobError, Level};
 
-/// Why there is no such space or combination.
+/// Why a space or a combination was refused.
 ///
 /// ```
 /// use trimtab::{Knob, KnobError, Space, SpaceError};
@@ -16,30 +16,30 @@ use crate::space::knob::{KnobError, Level};
 pub enum SpaceError {
     /// A space needs at least one knob.
     NoKnobs,
-    /// More knobs than the space's capacity K.
+    /// More knobs than the capacity K of the space.
     TooManyKnobs {
-        /// How many were given.
+        /// Number of knobs given.
         given: usize,
         /// The capacity.
         most: usize,
     },
     /// One of the knobs cannot be used.
     Knob {
-        /// Which, counted from 0.
+        /// Its position, counted from 0.
         position: usize,
-        /// What is wrong with it.
+        /// The reason.
         error: KnobError,
     },
-    /// Not one level for each knob.
+    /// Not exactly one level per knob.
     WrongLength {
-        /// How many levels were given.
+        /// Number of levels given.
         given: usize,
-        /// How many knobs there are.
+        /// Number of knobs.
         knobs: usize,
     },
-    /// A level its knob does not have.
+    /// A knob does not have this level.
     NoSuchLevel {
-        /// Which knob, counted from 0.
+        /// The position of the knob, counted from 0.
         position: usize,
         /// The level.
         level: Level,
@@ -50,9 +50,9 @@ impl fmt::Display for SpaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoKnobs => write!(f, "a space needs at least one knob"),
-            Self::TooManyKnobs { given, most } => write!(f, "{given} knobs in a space made for {most}"),
+            Self::TooManyKnobs { given, most } => write!(f, "{given} knobs are too many for a space of at most {most}"),
             Self::Knob { position, error } => write!(f, "knob {position} {error}"),
-            Self::WrongLength { given, knobs } => write!(f, "{given} levels for {knobs} knobs"),
+            Self::WrongLength { given, knobs } => write!(f, "{given} levels for {knobs} knobs, give one per knob"),
             Self::NoSuchLevel { position, level } => write!(f, "knob {position} has no level {level}"),
         }
     }

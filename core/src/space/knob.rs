@@ -1,42 +1,33 @@
-//! A knob: one discrete setting of the hardware, with levels that have no order or have values.
+//! A knob: one discrete setting of the hardware. Its levels have no order, an order, or values.
 //!
-//! The paper's variable cᵢ with Nᵢ values (section 3) is the nominal knob; graded knobs go beyond it.
+//! The nominal knob is the paper's variable cᵢ with Nᵢ values (section 3); ranked and graded knobs
+//! go beyond it.
 //!
 //! | name | meaning |
 //! |---|---|
-//! | level | which setting a knob is at, counted from 0 |
+//! | level | the setting of a knob, counted from 0 |
 //! | value | what a graded level stands for: picofarad, a divider, wait states |
 //!
-//! **Choices.** The paper knows only nominal variables. Most hardware settings have values, and a model
-//! that knows them needs far fewer measurements, so a knob is nominal *or* graded. A level is one byte:
-//! at most 256 levels a knob keeps the observations and the table in kilobytes; a wider setting is two
-//! knobs, coarse and fine. A knob with a single level is allowed (a setting that is fixed today).
+//! **Choices**
+//! - Most hardware settings have values, and a model that knows them needs far fewer measurements,
+//!   so a knob can be ranked or graded where the paper has only nominal variables.
+//! - A level is one byte, which keeps observations and table in kilobytes. A setting with more than
+//!   256 levels becomes two knobs, coarse and fine.
+//! - A knob with a single level is allowed: a setting that is fixed today.
 //!
-//! **Cost.** A knob borrows its values from a static: 16 bytes on a 32-bit chip, whatever the number of levels.
+//! **Cost.** 16 bytes per knob on a 32-bit chip, however many levels: the values are borrowed from
+//! a static.
 
-/// Which setting a knob is at, counted from 0.
-///
-/// ```
-/// use trimtab::{Knob, Level, Space};
-/// let space = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(256)])?;
-/// assert_eq!(space.combination(&[1, Level::MAX])?.levels(), [1, 255]);
-/// # Ok::<(), trimtab::SpaceError>(())
-/// ```
+/// The setting of a knob, counted from 0.
 pub type Level = u8;
 
 /// The largest magnitude of a value on a linear scale: squares of differences stay finite.
 const LARGEST: f32 = 1e18;
 
-/// Most levels one knob can have.
-///
-/// ```
-/// use trimtab::{Knob, MOST_LEVELS, Space};
-/// assert!(Space::<1>::new(&[Knob::ranked(MOST_LEVELS as u16)]).is_ok());
-/// assert!(Space::<1>::new(&[Knob::ranked(MOST_LEVELS as u16 + 1)]).is_err());
-/// ```
+/// The largest number of levels of one knob.
 pub const MOST_LEVELS: usize = Level::MAX as usize + 1;
 
-/// How the values of a graded knob are to be compared.
+/// How the values of a graded knob compare.
 ///
 /// ```
 /// use trimtab::{Knob, Scale};
@@ -69,12 +60,12 @@ pub enum Scale {
 pub enum Knob {
     /// Levels without order: any two are equally far apart.
     Nominal {
-        /// How many levels there are.
+        /// Number of levels.
         levels: u16,
     },
     /// Levels in order, evenly spaced.
     Ranked {
-        /// How many levels there are.
+        /// Number of levels.
         levels: u16,
     },
     /// Levels with values.
@@ -88,43 +79,21 @@ pub enum Knob {
 
 impl Knob {
     /// A knob whose levels have no order, such as a mux input or a pin mapping.
-    ///
-    /// ```
-    /// use trimtab::Knob;
-    /// assert!(!Knob::nominal(4).is_graded());
-    /// ```
     pub const fn nominal(levels: u16) -> Self {
         Self::Nominal { levels }
     }
 
     /// A knob whose levels are in order and evenly spaced, such as wait states.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Scale};
-    /// let (ranked, graded) = (Knob::ranked(4), Knob::graded(&[0.0, 1.0, 2.0, 3.0], Scale::Linear));
-    /// assert!((0..4).all(|level| ranked.position(level) == graded.position(level)));
-    /// ```
     pub const fn ranked(levels: u16) -> Self {
         Self::Ranked { levels }
     }
 
     /// A knob whose levels have values, such as a capacitor bank in picofarad.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Scale};
-    /// const CAPACITOR: Knob = Knob::graded(&[10.0, 22.0, 47.0], Scale::Linear);
-    /// assert_eq!(CAPACITOR.position(1), 22.0);
-    /// ```
     pub const fn graded(values: &'static [f32], scale: Scale) -> Self {
         Self::Graded { values, scale }
     }
 
-    /// How many levels the knob has.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Scale};
-    /// assert_eq!(Knob::graded(&[10.0, 22.0, 47.0], Scale::Log).levels(), 3);
-    /// ```
+    /// Number of levels.
     pub const fn levels(&self) -> usize {
         match self {
             Self::Nominal { levels } | Self::Ranked { levels } => *levels as usize,
@@ -132,17 +101,14 @@ impl Knob {
         }
     }
 
-    /// Whether the levels have an order or values that the model can use. Two levels never do: they are one bit.
-    ///
-    /// ```
-    /// use trimtab::Knob;
-    /// assert!(Knob::ranked(3).is_graded() && !Knob::ranked(2).is_graded());
-    /// ```
+    /// Whether the levels have an order or values that the model can use. Two levels never do: they
+    /// are one bit.
     pub const fn is_graded(&self) -> bool {
         !matches!(self, Self::Nominal { .. }) && self.levels() > 2
     }
 
-    /// The place of a level on the knob's scale: its rank, its value, or the logarithm of its value.
+    /// The position of a level on the scale of the knob: its rank, its value, or the logarithm of
+    /// its value.
     ///
     /// ```
     /// use trimtab::{Knob, Scale};
@@ -162,7 +128,7 @@ impl Knob {
         }
     }
 
-    /// Why the knob cannot be used, if it cannot.
+    /// The reason why the knob cannot be used, if there is one.
     pub(crate) fn fault(&self) -> Option<KnobError> {
         if self.levels() == 0 {
             return Some(KnobError::NoLevels);
@@ -182,7 +148,7 @@ impl Knob {
     }
 }
 
-/// What is wrong with a knob.
+/// Why a knob cannot be used.
 ///
 /// ```
 /// use trimtab::{Knob, KnobError, Scale, Space, SpaceError};
@@ -198,7 +164,7 @@ pub enum KnobError {
     TooManyLevels,
     /// A value is infinite or not a number.
     ValueNotFinite,
-    /// A value on a logarithmic scale is zero or below.
+    /// A value on a logarithmic scale is zero or negative.
     ValueNotPositive,
     /// A value on a linear scale is beyond ±1e18.
     ValueTooLarge,
@@ -209,8 +175,8 @@ impl core::fmt::Display for KnobError {
         f.write_str(match self {
             Self::NoLevels => "has no levels, give it at least one",
             Self::TooManyLevels => "has more than 256 levels, split it into a coarse and a fine knob",
-            Self::ValueNotFinite => "has a value that is not finite",
-            Self::ValueNotPositive => "has a value that is not above zero, which its logarithmic scale needs",
+            Self::ValueNotFinite => "has a value that is infinite or not a number",
+            Self::ValueNotPositive => "has a value that is zero or negative, use a linear scale",
             Self::ValueTooLarge => {
                 "has a value beyond 1e18, give its values in a larger unit or on a logarithmic scale"
             }
@@ -225,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_named() {
+    fn every_fault_is_named() {
         assert_eq!(Knob::nominal(0).fault(), Some(KnobError::NoLevels));
         assert_eq!(Knob::nominal(1).fault(), None);
         assert_eq!(Knob::ranked(256).fault(), None);
@@ -237,5 +203,12 @@ mod tests {
         assert_eq!(Knob::graded(&[1.0, -2e18, 0.0], Scale::Linear).fault(), Some(KnobError::ValueTooLarge));
         assert_eq!(Knob::graded(&[1.0, -1e18, 1e18], Scale::Linear).fault(), None);
         assert_eq!(Knob::graded(&[1.0, 1e30, 2e18], Scale::Log).fault(), None);
+    }
+
+    #[test]
+    fn two_levels_are_a_bit_and_equal_steps_are_ranks() {
+        assert!(Knob::ranked(3).is_graded() && !Knob::ranked(2).is_graded() && !Knob::nominal(4).is_graded());
+        let (ranked, graded) = (Knob::ranked(4), Knob::graded(&[0.0, 1.0, 2.0, 3.0], Scale::Linear));
+        assert!((0..4).all(|level| ranked.position(level) == graded.position(level)));
     }
 }

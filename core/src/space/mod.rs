@@ -5,15 +5,18 @@
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | K | most knobs | const |
-//! | c | a combination: one level a knob | up to K bytes |
+//! | c | a combination: one level per knob | up to K bytes |
 //! | index | the mixed-radix number of c, first knob fastest | 0 to N − 1 |
 //!
-//! **Choices.** A [`Combination`] can only be made by a [`Space`], so its levels are always in range. What is
-//! infeasible would hurt the hardware: it is never asked, not even as an initial point, and never taken in.
-//! N has no limit. The first 2⁶⁴ combinations have an index in a `u64`; in a larger space the others have none, so what goes by the index
-//! ([`Encoding::Compact`](crate::Encoding::Compact), [`nearest`](crate::paper::nearest)) refuses it. Proposing goes by levels and does not care.
+//! **Choices**
+//! - Only a [`Space`] creates a [`Combination`], so its levels are always in range.
+//! - An infeasible combination could harm the hardware: a tuner never asks for one, not even as an
+//!   initial point, and refuses to be told about one.
+//! - N has no limit, but only the first 2⁶⁴ combinations have an index.
+//!   [`Encoding::Compact`](crate::Encoding::Compact) and
+//!   [`Tuner::ask_lookup`](crate::Tuner::ask_lookup) need one for each and refuse larger spaces.
 //!
-//! **Cost.** A space is K knobs of 16 bytes; an index takes K multiplications.
+//! **Cost.** 16 bytes per knob on a 32-bit chip; K multiplications per index.
 
 mod combination;
 mod error;
@@ -29,19 +32,10 @@ pub use combination::Combination;
 pub use error::SpaceError;
 pub use knob::{Knob, KnobError, Level, MOST_LEVELS, Scale};
 
-/// Decides whether a combination may be applied to the hardware.
-///
-/// ```
-/// use trimtab::{Combination, Feasible, Knob, Space};
-/// fn never_both(c: &Combination<2>) -> bool { c.levels() != [1, 1] }
-/// const INTERLOCK: Feasible<2> = &never_both;
-/// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(INTERLOCK);
-/// assert!(!space.is_feasible(&space.combination(&[1, 1])?));
-/// # Ok::<(), trimtab::SpaceError>(())
-/// ```
+/// Decides whether a combination may be applied to the hardware. See [`Space::with_feasible`].
 pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + Sync);
 
-/// A product of at most K knobs.
+/// All combinations of at most K knobs, and which of them are feasible.
 ///
 /// ```
 /// use trimtab::{Combination, Knob, Space};
@@ -61,7 +55,7 @@ pub struct Space<const K: usize> {
 }
 
 impl<const K: usize> Space<K> {
-    /// A space of no knobs, to be replaced: what a tuner holds before it is initialised.
+    /// A space without knobs: the space of an uninitialised tuner.
     pub(crate) const fn empty() -> Self {
         Self { knobs: Vec::new(), last_index: 0, feasible: None }
     }
@@ -88,7 +82,7 @@ impl<const K: usize> Space<K> {
         Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None })
     }
 
-    /// The same space, with a predicate that rules combinations out.
+    /// The same space with a predicate that rules combinations out.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
@@ -103,64 +97,27 @@ impl<const K: usize> Space<K> {
         self
     }
 
-    /// Whether a predicate rules combinations out.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// assert!(!space.is_restricted());
-    /// assert!(space.with_feasible(&|c| c.level(1) < 6).is_restricted());
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Whether the space has a feasibility predicate.
     pub fn is_restricted(&self) -> bool {
         self.feasible.is_some()
     }
 
-    /// The knobs, in the order in which they were given.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// let knobs = [Knob::nominal(4), Knob::ranked(8)];
-    /// assert_eq!(Space::<2>::new(&knobs)?.knobs(), knobs);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The knobs, in the order of declaration.
     pub fn knobs(&self) -> &[Knob] {
         &self.knobs
     }
 
-    /// N, the number of combinations, feasible or not; `u128::MAX` if there are as many or more.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// assert_eq!(Space::<100>::new(&[Knob::nominal(2); 100])?.cardinality(), 1 << 100);
-    /// assert_eq!(Space::<200>::new(&[Knob::ranked(64); 200])?.cardinality(), u128::MAX);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// N, the number of combinations, feasible or not; `u128::MAX` if there are more.
     pub fn cardinality(&self) -> u128 {
         self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))
     }
 
     /// The largest index: N − 1, or `u64::MAX` in a space beyond 2⁶⁴ combinations.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// assert_eq!(u128::from(space.last_index()) + 1, space.cardinality());
-    /// assert_eq!(Space::<65>::new(&[Knob::nominal(2); 65])?.last_index(), u64::MAX);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn last_index(&self) -> u64 {
         self.last_index
     }
 
-    /// Whether every combination has an index of its own: there are at most 2⁶⁴.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// assert!(Space::<64>::new(&[Knob::nominal(2); 64])?.is_indexed());
-    /// assert!(!Space::<65>::new(&[Knob::nominal(2); 65])?.is_indexed());
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Whether every combination has its own index: there are at most 2⁶⁴.
     pub fn is_indexed(&self) -> bool {
         last_index(&self.knobs).is_some()
     }
@@ -171,7 +128,8 @@ impl<const K: usize> Space<K> {
     /// use trimtab::{Knob, Space, SpaceError};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
     /// assert_eq!(space.combination(&[3, 7])?.levels(), [3, 7]);
-    /// assert_eq!(space.combination(&[3, 8]), Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
+    /// let refused = space.combination(&[3, 8]);
+    /// assert_eq!(refused, Err(SpaceError::NoSuchLevel { position: 1, level: 8 }));
     /// # Ok::<(), SpaceError>(())
     /// ```
     pub fn combination(&self, levels: &[Level]) -> Result<Combination<K>, SpaceError> {
@@ -188,7 +146,7 @@ impl<const K: usize> Space<K> {
         Ok(c)
     }
 
-    /// The combination of this index, if there is one.
+    /// The combination with this index, or `None` past the last.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
@@ -204,7 +162,7 @@ impl<const K: usize> Space<K> {
         let mut rest = index;
         let mut c = self.origin();
         for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
-            // `max(1)` only tells the compiler that a knob has levels.
+            // `max(1)` tells the compiler that the division cannot fail.
             let levels = (knob.levels() as u64).max(1);
             *level = (rest % levels) as Level;
             rest /= levels;
@@ -212,7 +170,8 @@ impl<const K: usize> Space<K> {
         Some(c)
     }
 
-    /// The combination whose index is one more, the first again after the last: counting, without a division.
+    /// The combination with the next index, the first again after the last: counting, without a
+    /// division.
     pub(crate) fn after(&self, mut c: Combination<K>) -> Combination<K> {
         for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
             if usize::from(*level) + 1 < knob.levels() {
@@ -236,17 +195,8 @@ impl<const K: usize> Space<K> {
         c
     }
 
-    /// The mixed-radix number of a combination, first knob fastest; `u64::MAX` if it is as large or larger, which only
-    /// a space beyond 2⁶⁴ combinations has more than one of ([`is_indexed`](Self::is_indexed)).
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// assert!((0..32).all(|index| space.at(index).map(|c| space.index(&c)) == Some(index)));
-    /// let large = Space::<65>::new(&[Knob::nominal(2); 65])?;
-    /// assert_eq!(large.index(&large.combination(&[1; 65])?), u64::MAX);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The mixed-radix number of a combination, first knob fastest. Saturates at `u64::MAX`, which
+    /// several combinations share in a space that is not [indexed](Self::is_indexed).
     pub fn index(&self, c: &Combination<K>) -> u64 {
         let pairs = self.knobs.iter().zip(&c.levels).rev();
         pairs.fold(0u64, |index, (knob, level)| {
@@ -254,14 +204,14 @@ impl<const K: usize> Space<K> {
         })
     }
 
-    /// [`index`](Self::index) where every combination has one, quicker.
+    /// [`index`](Self::index) for an indexed space, faster because it does not saturate.
     pub(crate) fn number(&self, c: &Combination<K>) -> u64 {
         let pairs = self.knobs.iter().zip(&c.levels).rev();
         pairs
             .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
     }
 
-    /// Whether a combination is one of this space: as many knobs, each level in range.
+    /// Whether a combination belongs to this space: as many knobs, and each level in range.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
@@ -276,18 +226,11 @@ impl<const K: usize> Space<K> {
     }
 
     /// Whether a combination may be applied to the hardware.
-    ///
-    /// ```
-    /// use trimtab::{Knob, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(2); 2])?.with_feasible(&|c| c.levels() != [1, 1]);
-    /// assert_eq!((0..4).filter_map(|i| space.at(i)).filter(|c| space.is_feasible(c)).count(), 3);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn is_feasible(&self, c: &Combination<K>) -> bool {
         self.feasible.is_none_or(|feasible| feasible(c))
     }
 
-    /// A combination drawn uniformly from all, feasible or not.
+    /// Draws a combination uniformly from all, feasible or not.
     pub(crate) fn draw(&self, random: &mut Random) -> Combination<K> {
         let mut c = self.origin();
         for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
@@ -296,7 +239,7 @@ impl<const K: usize> Space<K> {
         c
     }
 
-    /// All levels 0. Unused places of the array stay 0, so that equal combinations are equal arrays.
+    /// All levels 0. Unused elements of the array stay 0, so equal combinations have equal arrays.
     fn origin(&self) -> Combination<K> {
         Combination { levels: [0; K], knobs: self.knobs.len() as u16 }
     }
@@ -308,7 +251,7 @@ impl<const K: usize> fmt::Debug for Space<K> {
     }
 }
 
-/// N − 1, if it fits.
+/// N − 1, if it fits in a `u64`.
 #[inline(never)]
 fn last_index(knobs: &[Knob]) -> Option<u64> {
     knobs.iter().try_fold(0u64, |last, knob| {
@@ -344,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn two_to_the_64_combinations_have_an_index_and_no_more() {
+    fn only_the_first_2_to_the_64_combinations_have_an_index() {
         let space = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
         assert_eq!(space.cardinality(), 1 << 64);
         let last = space.at(u64::MAX).unwrap();
@@ -364,7 +307,7 @@ mod tests {
 
     /// 64^200 = 2^1200.
     #[test]
-    fn a_space_of_any_size_is_drawn_from_evenly() {
+    fn draws_from_a_space_of_any_size_are_uniform() {
         let space = Space::<200>::new(&[Knob::ranked(64); 200]).unwrap();
         assert_eq!((space.cardinality(), space.is_indexed()), (u128::MAX, false));
         let mut random = Random::new(1, 1);
@@ -386,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_combinations_are_seen() {
+    fn combinations_of_other_spaces_are_recognised() {
         let wide = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(4)]).unwrap();
         let narrow = Space::<2>::new(&[Knob::nominal(4), Knob::nominal(2)]).unwrap();
         let single = Space::<2>::new(&[Knob::nominal(4)]).unwrap();

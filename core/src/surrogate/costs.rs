@@ -1,17 +1,24 @@
-//! From measured costs to what the surrogate sees: winsorised, then mean 0 and deviation 1.
+//! From measured costs to the costs that the surrogate sees: winsorised, then mean 0 and deviation
+//! 1.
 //!
 //! y = (min(cost, cap) − mean) / deviation, with cap = median + 3·(median − smallest).
 //!
-//! **Choices.** The paper normalises nothing. But one huge cost (an empty seesaw is 1e5, a relay setting that reflects everything)
-//! must not flatten the differences that matter, so costs far on the *bad* side are cut; the good side is never touched.
-//! Where half of all costs equal the smallest, the median says nothing of the spread and nothing is cut. Equal costs
-//! standardise to zero. Costs that must stay as they are do so up to ±1e15: beyond, their squares in the surrogate would not be finite.
+//! **Choices**
+//! - The paper normalises nothing. But one huge cost (an empty seesaw is 1e5, a relay setting that
+//!   reflects everything) must not flatten the differences that matter, so costs far on the *bad*
+//!   side are cut. The good side is never touched.
+//! - If half of all costs equal the smallest, the median says nothing about the spread, and nothing
+//!   is cut.
+//! - Equal costs standardise to zero.
+//! - Costs that are not standardised are clamped to ±1e15: beyond that, their squares in the
+//!   surrogate would not be finite.
 //!
-//! **Cost.** Some 10 operations an observation. The caller keeps the order of the costs, so that smallest and median are known.
+//! **Cost.** Some 10 operations per observation. The caller keeps the costs in order, so it knows
+//! smallest and median.
 
 use crate::math::float::{inverse_power_of_two, sqrt};
 
-/// How far above the median, in distances from the smallest cost to the median, a cost may lie.
+/// How far above the median a cost may lie, in distances from the smallest cost to the median.
 const REACH: f32 = 3.0;
 
 /// The map from costs to standardised costs, for one set of costs.
@@ -25,7 +32,8 @@ const REACH: f32 = 3.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standard {
     cap: f32,
-    /// A power of two that brings the largest cost near 1, so that no square overflows or vanishes.
+    /// A power of two that scales the largest cost to about 1, so that no square overflows or
+    /// vanishes.
     unit: f32,
     /// In units.
     mean: f32,
@@ -36,23 +44,10 @@ pub struct Standard {
 impl Standard {
     pub(crate) const ZERO: Self = Self { cap: 0.0, unit: 0.0, mean: 0.0, deviation: 0.0 };
 
-    /// Changes nothing up to ±1e15: for costs that must stay as they are.
-    ///
-    /// ```
-    /// use trimtab::internals::Standard;
-    /// assert_eq!((Standard::NONE.apply(1e5), Standard::NONE.deviation()), (1e5, 1.0));
-    /// assert_eq!(Standard::NONE.apply(f32::MIN), -1e15);
-    /// ```
+    /// Changes nothing up to ±1e15.
     pub const NONE: Self = Self { cap: f32::INFINITY, unit: 1.0, mean: 0.0, deviation: 1.0 };
 
-    /// Learned from the costs, their smallest and their median.
-    ///
-    /// ```
-    /// use trimtab::internals::Standard;
-    /// let standard = Standard::of([1.0, 2.0, 3.0, 1e5].into_iter(), 1.0, 2.0);
-    /// assert_eq!(standard.apply(1e5), standard.apply(5.0)); // 2 + 3·(2 − 1)
-    /// assert!((standard.undo(standard.apply(3.0)) - 3.0).abs() < 1e-6);
-    /// ```
+    /// The map for these costs, given their smallest and their median.
     pub fn of(costs: impl Iterator<Item = f32> + Clone, smallest: f32, median: f32) -> Self {
         let reach = REACH * (median - smallest);
         let cap = if reach > 0.0 && reach.is_finite() { median + reach } else { f32::INFINITY };
@@ -69,44 +64,27 @@ impl Standard {
     }
 
     /// A cost as the surrogate sees it.
-    ///
-    /// ```
-    /// use trimtab::internals::Standard;
-    /// let standard = Standard::of([7.0; 4].into_iter(), 7.0, 7.0);
-    /// assert_eq!(standard.apply(7.0), 0.0); // equal costs teach nothing
-    /// ```
     #[inline(never)]
     pub fn apply(&self, cost: f32) -> f32 {
         ((cost.min(self.cap) * self.unit).clamp(-LARGEST, LARGEST) - self.mean) / self.deviation
     }
 
     /// A standardised cost in the user's units.
-    ///
-    /// ```
-    /// use trimtab::internals::Standard;
-    /// let standard = Standard::of([2.0, 6.0].into_iter(), 2.0, 6.0);
-    /// assert_eq!(standard.undo(standard.apply(6.0)), 6.0);
-    /// ```
     pub fn undo(&self, y: f32) -> f32 {
         (y * self.deviation + self.mean) / self.unit
     }
 
-    /// How many of the user's units one standard deviation is.
-    ///
-    /// ```
-    /// use trimtab::internals::Standard;
-    /// let standard = Standard::of([2.0, 6.0].into_iter(), 2.0, 6.0);
-    /// assert_eq!(standard.undo(1.0) - standard.undo(0.0), standard.deviation());
-    /// ```
+    /// One standard deviation in the user's units.
     pub fn deviation(&self) -> f32 {
         self.deviation / self.unit
     }
 }
 
-/// The largest magnitude in units: ten thousand squares of it, divided by the least noise, are finite.
+/// The largest magnitude in units: ten thousand squares of it, divided by the smallest noise, are
+/// finite.
 const LARGEST: f32 = 1e15;
 
-/// Differences this small beside costs near 1 are rounding.
+/// Differences this small between costs near 1 are rounding.
 const LEAST_DEVIATION: f32 = 1e-7;
 
 #[cfg(test)]
@@ -114,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_zero_deviation_one() {
+    fn standardised_costs_have_mean_zero_and_deviation_one() {
         let costs = [3.0, 1.0, 2.0, 2.5, 1.5];
         let s = Standard::of(costs.into_iter(), 1.0, 2.0);
         let mean: f32 = costs.iter().map(|c| s.apply(*c)).sum();
@@ -137,8 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn ties_with_the_smallest_do_not_cut_the_rest() {
+    fn ties_with_the_smallest_cut_nothing() {
         let s = Standard::of([0.0, 0.0, 0.0, 1.0].into_iter(), 0.0, 0.0);
         assert!(s.apply(1.0) > s.apply(0.0));
+    }
+
+    #[test]
+    fn the_cap_and_the_clamp_by_hand() {
+        let s = Standard::of([1.0, 2.0, 3.0, 1e5].into_iter(), 1.0, 2.0);
+        assert_eq!(s.apply(1e5), s.apply(5.0)); // 2 + 3·(2 − 1)
+        assert!((s.undo(s.apply(3.0)) - 3.0).abs() < 1e-6);
+        assert_eq!((Standard::NONE.apply(1e5), Standard::NONE.deviation()), (1e5, 1.0));
+        assert_eq!(Standard::NONE.apply(f32::MIN), -1e15);
     }
 }

@@ -1,31 +1,36 @@
 //! Hyper-parameters by marginal likelihood: a bounded, warm-started, deterministic search.
 //!
-//! max over (ln ℓ, w, ln noise) of ln p(y | ℓ, w, noise) + ln prior; μ and s² are in closed form in [`gp`](crate::surrogate::gp).
+//! max over (ln ℓ, w, ln noise) of ln p(y | ℓ, w, noise) + ln prior; [`gp`](crate::surrogate::gp)
+//! has μ and s² in closed form.
 //!
 //! | name | meaning |
 //! |---|---|
 //! | ℓ₀ | typical distance of two random embeddings |
-//! | step | how far each coordinate is tried |
+//! | step | how far the search moves along each coordinate |
 //!
-//! **Choices.** The paper maximises the likelihood at every step with a quasi-Newton method. A chip does better with little and often: one
-//! sweep tries a step along each coordinate, the other way if that was worse, and lets the step grow on success
-//! and shrink on failure. The search starts where the last one ended, so sweeps add up over a run. Weak priors on
-//! ln ℓ and ln noise keep the first few observations from deciding everything.
+//! **Choices**
+//! - The paper maximises the likelihood at every step with a quasi-Newton method. A chip does
+//!   better with little and often: one sweep tries a step along each coordinate, and the opposite
+//!   one if that was worse.
+//! - Steps grow on success and shrink on failure. Each search starts where the last one ended, so
+//!   sweeps add up over a run.
+//! - Weak priors on ln ℓ and ln noise keep the first few observations from deciding everything.
 //!
-//! **Cost.** At most 8 evaluations a sweep, each one factorisation.
+//! **Cost.** At most 8 evaluations per sweep, each one a factorisation.
 
 use crate::config::Fitting;
 use crate::math::float::{ln, short_exp};
 use crate::surrogate::kernel::Hyper;
 
-/// Which coordinate is which.
+/// Indices of the coordinates.
 const WEIGHT: usize = 1;
 const NOISE: usize = 2;
 
-/// Where the search starts: ln(ℓ/ℓ₀), w, ln noise; noise is a thousandth of the signal.
+/// The start: ln(ℓ/ℓ₀), w, ln noise. The noise is a thousandth of the signal.
 const START: [f32; 3] = [0.0, 0.5, -6.907_755];
-/// A length-scale within a factor of 20 of ℓ₀; a linear term that never takes all, so that Matérn can explain the rest; noise from
-/// a ten-thousandth of the signal, which f32 needs, to as much as the signal.
+/// The length-scale stays within a factor of 20 of ℓ₀. The linear term never takes all, so that
+/// Matérn can explain the rest. Noise goes from a ten-thousandth of the signal, which f32 needs, to
+/// as much as the signal.
 const BOUNDS: [(f32, f32); 3] = [(-MOST_LENGTH, MOST_LENGTH), (0.0, 0.98), (-9.210_34, 0.0)];
 /// The largest ln(ℓ/ℓ₀), and e to its power: [`short_exp`] takes no positive argument.
 const MOST_LENGTH: f32 = 3.0;
@@ -34,21 +39,12 @@ const LARGEST: f32 = 20.085_537;
 const FIRST_STEP: [f32; 3] = [0.5, 0.2, 1.0];
 const STEPS: [(f32, f32); 3] = [(0.05, 1.5), (0.02, 0.4), (0.1, 3.0)];
 
-/// The state of the search: the hyper-parameters so far and the steps to try next.
-///
-/// ```
-/// use trimtab::internals::{Fit, Fitting};
-/// let search = Fitting { linear: true, priors: false, sweeps: 1 };
-/// let mut fit = Fit::new(&search, 1.0);
-/// let start = fit.hyper();
-/// fit.sweep(&search, false, |_| 0.0);
-/// assert_eq!(fit.hyper(), start); // nothing is better, so nothing moves
-/// ```
+/// The state of the search: the current hyper-parameters and the steps to try next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// ln(ℓ/ℓ₀), w, ln noise.
     at: [f32; 3],
-    /// Signed: the sign is the direction that is tried first.
+    /// Signed: the sign is the direction to try first.
     step: [f32; 3],
     typical: f32,
 }
@@ -56,13 +52,7 @@ pub struct Fit {
 impl Fit {
     pub(crate) const ZERO: Self = Self { at: [0.0; 3], step: [0.0; 3], typical: 0.0 };
 
-    /// Starts at the typical distance ℓ₀ of two random embeddings.
-    ///
-    /// ```
-    /// use trimtab::internals::{Fit, Fitting};
-    /// let fit = Fit::new(&Fitting { linear: true, priors: true, sweeps: 1 }, 2.0);
-    /// assert!((fit.hyper().length_scale - 2.0).abs() < 1e-5);
-    /// ```
+    /// Starts with the typical distance ℓ₀ of two random embeddings as length-scale.
     pub fn new(fitting: &Fitting, typical_distance: f32) -> Self {
         let typical = if typical_distance > 0.0 { typical_distance } else { 1.0 };
         let mut fit = Self { at: START, step: FIRST_STEP, typical };
@@ -72,13 +62,7 @@ impl Fit {
         fit
     }
 
-    /// The hyper-parameters so far.
-    ///
-    /// ```
-    /// use trimtab::internals::{Fit, Fitting};
-    /// let hyper = Fit::new(&Fitting { linear: true, priors: true, sweeps: 1 }, 2.0).hyper();
-    /// assert!((hyper.noise - 1e-3).abs() < 1e-6 && hyper.linear_weight == 0.5); // where the search starts
-    /// ```
+    /// The current hyper-parameters.
     #[inline(never)]
     pub fn hyper(&self) -> Hyper {
         let [length, weight, noise] = self.at;
@@ -86,17 +70,8 @@ impl Fit {
         Hyper { length_scale, linear_weight: weight, noise: short_exp(noise) }
     }
 
-    /// Ten times the noise, for a factor that broke down; false once that cannot help any more.
-    ///
-    /// ```
-    /// use trimtab::internals::{Fit, Fitting};
-    /// let mut fit = Fit::new(&Fitting { linear: true, priors: true, sweeps: 1 }, 2.0);
-    /// let before = fit.hyper().noise;
-    /// assert!(fit.add_noise());
-    /// assert!((fit.hyper().noise / before - 10.0).abs() < 1e-4);
-    /// while fit.add_noise() {}
-    /// assert_eq!(fit.hyper().noise, 1.0); // as much as the signal
-    /// ```
+    /// Multiplies the noise by ten, for a factor that broke down. Returns false once the noise is
+    /// at its upper bound.
     pub fn add_noise(&mut self) -> bool {
         let [_, _, noise] = &mut self.at;
         let most = BOUNDS[NOISE].1;
@@ -105,27 +80,23 @@ impl Fit {
         could
     }
 
-    /// Sets the noise, as a share of the signal variance, within bounds.
-    ///
-    /// ```
-    /// use trimtab::internals::{Fit, Fitting};
-    /// let mut fit = Fit::new(&Fitting { linear: true, priors: true, sweeps: 1 }, 2.0);
-    /// fit.set_noise(0.02);
-    /// assert!((fit.hyper().noise - 0.02).abs() < 1e-6);
-    /// ```
+    /// Sets the noise, as a share of the signal variance, within its bounds.
     pub fn set_noise(&mut self, share: f32) {
         let (least, most) = BOUNDS[NOISE];
         self.at[NOISE] = ln(share.max(f32::MIN_POSITIVE)).max(least).min(most);
     }
 
-    /// One sweep; `noise_is_known` leaves the noise as it is. `likelihood` is −∞ for hyper-parameters that cannot be used; its last call is for the ones that are kept.
+    /// One sweep; `noise_is_known` leaves the noise alone. `likelihood` returns −∞ for
+    /// hyper-parameters that cannot be used; its last call is for the ones that are kept.
     ///
     /// ```
-    /// use trimtab::internals::{Fit, Fitting};
-    /// let search = Fitting { linear: true, priors: false, sweeps: 1 };
-    /// let mut fit = Fit::new(&search, 1.0);
+    /// use trimtab::{Fitting, internals::Fit};
+    /// let fitting = Fitting { linear: true, priors: false, sweeps: 1 };
+    /// let mut fit = Fit::new(&fitting, 1.0);
     /// for _ in 0..30 {
-    ///     fit.sweep(&search, false, |h| -(h.length_scale - 2.0).abs() - (h.linear_weight - 0.3).abs() - (h.noise - 0.01).abs());
+    ///     fit.sweep(&fitting, false, |hyper| {
+    ///         -(hyper.length_scale - 2.0).abs() - (hyper.linear_weight - 0.3).abs()
+    ///     });
     /// }
     /// assert!((fit.hyper().length_scale - 2.0).abs() < 0.2);
     /// assert!((fit.hyper().linear_weight - 0.3).abs() < 0.05);
@@ -159,7 +130,8 @@ impl Fit {
         }
     }
 
-    /// One step along coordinate i, forward or back, within bounds; the way it went is the way to go next.
+    /// One step along coordinate i, forward or back, within bounds. The direction taken becomes the
+    /// one to try next.
     fn moved(&self, i: usize, direction: f32) -> Self {
         let mut moved = *self;
         if let (Some(at), Some(step), Some((low, high))) = (moved.at.get_mut(i), moved.step.get_mut(i), BOUNDS.get(i)) {
@@ -181,5 +153,60 @@ impl Fit {
         let [length, _, noise] = self.at;
         let noise = (noise - START[NOISE]) * 0.5;
         -0.5 * (length * length + noise * noise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Fitting = Fitting { linear: true, priors: false, sweeps: 1 };
+
+    #[test]
+    fn the_search_starts_as_stated_and_stays_where_nothing_is_better() {
+        let mut fit = Fit::new(&ALL, 2.0);
+        let start = fit.hyper();
+        assert!((start.length_scale - 2.0).abs() < 1e-5 && start.linear_weight == 0.5);
+        assert!((start.noise - 1e-3).abs() < 1e-6);
+        fit.sweep(&ALL, false, |_| 0.0);
+        assert_eq!(fit.hyper(), start);
+    }
+
+    #[test]
+    fn a_sweep_leaves_alone_what_is_not_fitted() {
+        let matern_alone = Fitting { linear: false, ..ALL };
+        let mut fit = Fit::new(&matern_alone, 1.0);
+        fit.sweep(&matern_alone, false, |hyper| hyper.linear_weight);
+        assert_eq!(fit.hyper().linear_weight, 0.0);
+        let before = fit.hyper().noise;
+        fit.sweep(&ALL, true, |hyper| hyper.noise);
+        assert_eq!(fit.hyper().noise, before);
+        fit.sweep(&ALL, false, |hyper| hyper.noise);
+        assert!(fit.hyper().noise > before);
+    }
+
+    #[test]
+    fn the_last_likelihood_is_that_of_the_kept_hyper_parameters() {
+        let mut fit = Fit::new(&ALL, 1.0);
+        for _ in 0..10 {
+            let mut last = None;
+            fit.sweep(&ALL, false, |h| {
+                last = Some(*h);
+                -(h.length_scale - 2.0).abs() - (h.noise - 0.01).abs()
+            });
+            assert_eq!(last, Some(fit.hyper()));
+        }
+    }
+
+    #[test]
+    fn noise_grows_tenfold_and_is_set_within_bounds() {
+        let mut fit = Fit::new(&ALL, 2.0);
+        assert!(fit.add_noise() && (fit.hyper().noise - 1e-2).abs() < 1e-5);
+        while fit.add_noise() {}
+        assert_eq!(fit.hyper().noise, 1.0);
+        for (share, noise) in [(0.02, 0.02), (7.0, 1.0), (0.0, 1e-4)] {
+            fit.set_noise(share);
+            assert!((fit.hyper().noise - noise).abs() < 1e-6, "{share}");
+        }
     }
 }

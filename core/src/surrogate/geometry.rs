@@ -1,22 +1,25 @@
-//! How alike two combinations are for the surrogate: where each lies, their squared distance, and their product.
+//! Where the surrogate sees a combination, and the squared distance and product of two of them.
 //!
-//! Without a projection x·x′ and ‖x − x′‖² are those of the features z, with the random map those of x = R·z; the product that the linear
-//! term needs is always that of the features:
+//! ‖x − x′‖² is the distance of the features z, or of x = R·z under a random map. The linear term
+//! always takes the product of the features:
 //!
 //! ‖z − z′‖² = h + ‖g − g′‖², z·z′ = s̄ₙ − h/2 + g·g′
 //!
 //! | name | meaning |
 //! |---|---|
-//! | h | how many nominal knobs differ |
-//! | g | the features of the graded knobs |
-//! | s̄, s̄ₙ | mean of z·z over all combinations, over all features and over the nominal ones |
-//! | x | what is kept of a combination: g, or R·z with the random map |
+//! | h | number of nominal knobs that differ |
+//! | g | features of the graded knobs |
+//! | s̄, s̄ₙ | mean of z·z over all combinations, for all features and for the nominal ones |
+//! | x | stored coordinates of a combination: g, or R·z under a random map |
 //!
-//! **Choices.** Features of nominal knobs are never stored: counting differing levels gives the same numbers in a twentieth of the time
-//! and memory of a one-hot block. The product is divided by s̄, so that the linear term has variance 1 on average.
-//! With a random map the graded part of the product is worked out anew for each pair: right, but slow; few need both.
+//! **Choices**
+//! - Features of nominal knobs are never stored: counting differing levels gives the same numbers
+//!   in a twentieth of the time and memory of a one-hot block.
+//! - The product is divided by s̄, so the linear term has variance 1 on average.
+//! - Under a random map the graded part of the product is recomputed for each pair. That is correct
+//!   but slow; few need both.
 //!
-//! **Cost.** About 2K + 5D operations a pair; D numbers a combination.
+//! **Cost.** About 2K + 5D operations per pair; D numbers per combination.
 
 use crate::config::{Config, Distribution, Encoding};
 use crate::error::InitError;
@@ -27,7 +30,7 @@ use crate::space::{Combination, Space};
 use crate::surrogate::kernel::Pair;
 use crate::surrogate::observations::Point;
 
-/// What decides how alike combinations are: the encoding, and the random map if there is one.
+/// The encoding, and the random map if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry<const K: usize, const M: usize, const D: usize> {
     encoder: Encoder<K>,
@@ -50,7 +53,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         }
     }
 
-    /// Made ready for a space; on an error it is as it was.
+    /// Initialises for a space; unchanged on an error.
     pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
         if config.encoding == Encoding::Compact && !space.is_indexed() {
             return Err(InitError::TooLarge);
@@ -89,7 +92,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         2.0 * self.encoder.mean_square().0 * stretch
     }
 
-    /// What is kept of a combination.
+    /// The stored coordinates of a combination.
     pub(crate) fn locate(&self, space: &Space<K>, c: &Combination<K>) -> [f32; D] {
         let mut x = [0.0; D];
         if self.is_projected() {
@@ -102,7 +105,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         x
     }
 
-    /// How alike a point is to itself.
+    /// The pair of a point with itself.
     pub(crate) fn own_pair(&self, space: &Space<K>, a: Point<'_, K, D>) -> Pair {
         let graded = match (self.is_graded(), self.is_projected()) {
             (false, _) => 0.0,
@@ -112,7 +115,7 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         Pair { squared_distance: 0.0, product: (self.nominal_square + graded) * self.inverse_square }
     }
 
-    /// How alike two points are of which so many nominal knobs differ.
+    /// The pair of two points of which `differing` nominal knobs differ.
     #[inline(always)]
     pub(crate) fn pair(&self, space: &Space<K>, differing: f32, a: Point<'_, K, D>, b: Point<'_, K, D>) -> Pair {
         let between = sum_of(a.x, b.x, |x, y| (x - y) * (x - y));
@@ -126,12 +129,12 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         Pair { squared_distance, product }
     }
 
-    /// Whether there is a random map: the compiler knows of a tuner without room for one.
+    /// Whether there is a random map. Known at compile time for a tuner without room for one.
     fn is_projected(&self) -> bool {
         M > 0 && D > 0 && self.projected
     }
 
-    /// Whether a knob is graded: none is where nothing is kept of a combination.
+    /// Whether any knob is graded. Known at compile time for a tuner without stored coordinates.
     fn is_graded(&self) -> bool {
         D > 0 && self.graded
     }

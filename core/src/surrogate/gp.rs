@@ -1,49 +1,45 @@
 //! The surrogate: a Gaussian process with its mean and signal variance in closed form.
 //!
-//! With K the covariance of the observations (noise on its diagonal), L·Lᵀ = K, and for a combination its covariances k
-//! (section 4; Rasmussen and Williams, section 2.7):
+//! With K the covariance of the observations (noise on its diagonal), L·Lᵀ = K, and k the
+//! covariances of a combination with them (section 4; Rasmussen and Williams, section 2.7):
 //!
 //! mean = μ + kᵀK⁻¹(y − μ1), variance = s²·(κ − kᵀK⁻¹k + (1 − 1ᵀK⁻¹k)²/(1ᵀK⁻¹1 + λ))
 //!
 //! | name | meaning | in the code |
 //! |---|---|---|
 //! | y | standardised costs | `y` |
+//! | κ | prior variance of the combination, as a share of s² | `own` |
 //! | L⁻¹(y − μ1) | whitened costs | `whitened` |
 //! | L⁻¹1 | whitened ones | `ones` |
 //! | K⁻¹(y − μ1), K⁻¹1 | weights of the covariances in the mean, and in 1ᵀK⁻¹k | `weights`, `ones_weights` |
 //! | μ | prior mean, itself N(0, s²/λ) | `mean` |
 //! | s² | signal variance | `signal` |
-//! | λ | precision of μ: infinite for a prior mean of zero | `mean_precision` |
+//! | λ | precision of μ; infinite for a prior mean of zero | `mean_precision` |
 //!
-//! **Choices.** μ and s² need no search: given the kernel their best values are formulas. s² has a weak prior of `signal_weight`
-//! pseudo-observations at 1, so that two or three costs do not decide it. Everything is computed from whitened vectors
-//! (L⁻¹ times something), so a posterior needs one forward substitution and no inverse. The weights give the mean before that
-//! substitution; as it goes on the variance only falls, so a candidate that cannot win any more is dropped on the way.
-//! The process knows nothing of combinations: callers hand it covariances, and get slopes with respect to these.
+//! **Choices**
+//! - μ and s² need no search: given the kernel, their best values are formulas. s² has a weak prior
+//!   of `signal_weight` pseudo-observations at 1, so that two or three costs do not decide it.
+//! - Everything is computed from whitened vectors (L⁻¹ times something), so a posterior takes one
+//!   forward substitution and no inverse.
+//! - The weights give the mean before that substitution. During it the variance only falls, so a
+//!   candidate that can no longer win is dropped on the way.
+//! - The process does not know combinations: callers pass covariances and get slopes with respect
+//!   to them.
 //!
-//! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 a posterior; one triangle and four vectors.
+//! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 per posterior; one
+//! triangle and four vectors.
 
 use crate::config::Prior;
 use crate::math::cholesky::{Cholesky, CholeskyError};
 use crate::math::float::{dot, ln};
 
 /// Mean and variance of the latent function at one combination.
-///
-/// ```
-/// use trimtab::{Prior, internals::{Gp, Posterior}, sizes::triangle};
-/// let mut gp = Gp::<1, { triangle(1) }>::new();
-/// gp.extend(1, |_, row| row.fill(1.0))?;
-/// gp.condition(&[2.0], &Prior::FIXED);
-/// // Measured without noise, it is known.
-/// assert_eq!(gp.posterior(1.0, |k| k.fill(1.0)), Posterior { mean: 2.0, variance: 0.0 });
-/// # Ok::<(), trimtab::internals::CholeskyError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Posterior {
     /// Mean, in the units of `y`.
     pub mean: f32,
-    /// Variance, never below zero.
+    /// Variance, never negative.
     pub variance: f32,
 }
 
@@ -52,10 +48,11 @@ pub struct Posterior {
 /// ```
 /// use trimtab::{Prior, internals::Gp, sizes::triangle};
 /// let mut gp = Gp::<2, { triangle(2) }>::new();
-/// // Two observations that know little of each other, with noise 1.
+/// // Two nearly independent observations, with noise 1.
 /// gp.extend(2, |i, row| row.copy_from_slice(&[&[2.0][..], &[0.1, 2.0]][i]))?;
 /// gp.condition(&[-1.0, 1.0], &Prior::WEAK);
-/// let [low, high] = [[1.0, 0.1], [0.1, 1.0]].map(|k| gp.posterior(1.0, |row| row.copy_from_slice(&k)));
+/// let posterior = |k: [f32; 2]| gp.posterior(1.0, |row| row.copy_from_slice(&k));
+/// let (low, high) = (posterior([1.0, 0.1]), posterior([0.1, 1.0]));
 /// assert!(low.mean < 0.0 && high.mean > 0.0);
 /// assert!((low.mean + high.mean).abs() < 1e-6 && (low.variance - high.variance).abs() < 1e-6);
 /// # Ok::<(), trimtab::internals::CholeskyError>(())
@@ -67,24 +64,20 @@ pub struct Gp<const T: usize, const P: usize> {
     ones: [f32; T],
     weights: [f32; T],
     ones_weights: [f32; T],
-    /// How many of the whitened ones are of the factor as it is: they grow with it.
+    /// How many of the whitened ones belong to the current factor; they grow with it.
     ones_len: usize,
     mean: f32,
     mean_variance: f32,
     signal: f32,
-    /// Minus twice the logarithm of the likelihood, but for the determinant: what comes before it in the sum, and what after.
+    /// Parts of −2·ln likelihood without the determinant: the part summed before it, and those of
+    /// the signal's and the mean's prior, summed after it.
     misfit: (f32, f32, f32),
 }
 
 impl<const T: usize, const P: usize> Gp<T, P> {
-    /// No observations.
-    ///
-    /// ```
-    /// use trimtab::{internals::Gp, sizes::triangle};
-    /// assert_eq!(Gp::<8, { triangle(8) }>::new().len(), 0);
-    /// ```
+    /// A process without observations.
     pub const fn new() -> Self {
-        const { assert!(P == crate::math::matrix::triangle(T), "P must be T(T + 1)/2: let the macro tuner! work it out") };
+        const { assert!(P == crate::math::matrix::triangle(T), "P must be T(T + 1)/2: let tuner! compute it") };
         Self {
             factor: Cholesky::new(),
             whitened: [0.0; T],
@@ -99,107 +92,48 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         }
     }
 
-    /// How many observations the factor covers.
-    ///
-    /// ```
-    /// use trimtab::{internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<2, { triangle(2) }>::new();
-    /// gp.extend(1, |_, row| row.fill(1.0))?;
-    /// assert_eq!(gp.len(), 1);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Number of observations in the factor.
     pub fn len(&self) -> usize {
         self.factor.len()
     }
 
     /// Whether there are no observations.
-    ///
-    /// ```
-    /// use trimtab::{internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<2, { triangle(2) }>::new();
-    /// assert!(gp.is_empty());
-    /// gp.extend(1, |_, row| row.fill(1.0))?;
-    /// assert!(!gp.is_empty());
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.factor.is_empty()
     }
 
-    /// Forgets all observations.
-    ///
-    /// ```
-    /// use trimtab::{internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<2, { triangle(2) }>::new();
-    /// gp.extend(1, |_, row| row.fill(1.0))?;
-    /// gp.clear();
-    /// assert!(gp.is_empty());
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Removes all observations.
     pub fn clear(&mut self) {
         self.factor.clear();
         self.ones_len = 0;
     }
 
-    /// Keeps the first n observations.
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<2, { triangle(2) }>::new();
-    /// gp.extend(1, |_, row| row.fill(2.0))?;
-    /// gp.condition(&[2.0], &Prior::FIXED);
-    /// let one = gp.posterior(1.0, |k| k.fill(1.0));
-    /// gp.extend(2, |_, row| row.copy_from_slice(&[1.0, 2.0]))?;
-    /// gp.truncate(1);
-    /// gp.condition(&[2.0], &Prior::FIXED); // the costs are to be told again
-    /// assert_eq!(gp.posterior(1.0, |k| k.fill(1.0)), one);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Keeps the first n observations. Call [`condition`](Self::condition) again before a
+    /// posterior.
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
         self.ones_len = self.ones_len.min(n);
     }
 
-    /// Factorises on until there are n observations. `write(i, row)` writes the covariances of observation i with the ones
-    /// before it and, last, with itself, noise included.
-    ///
-    /// ```
-    /// use trimtab::{internals::Gp, sizes::triangle};
-    /// let write = |i: usize, row: &mut [f32]| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.1 } else { 0.5 });
-    /// let (mut at_once, mut by_ones) = (Gp::<3, { triangle(3) }>::new(), Gp::<3, { triangle(3) }>::new());
-    /// at_once.extend(3, write)?;
-    /// (1..=3).try_for_each(|n| by_ones.extend(n, write))?;
-    /// at_once.condition(&[1.0, 2.0, 3.0], &trimtab::Prior::WEAK);
-    /// by_ones.condition(&[1.0, 2.0, 3.0], &trimtab::Prior::WEAK);
-    /// assert_eq!(at_once.log_likelihood(), by_ones.log_likelihood());
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Extends the factor to n observations. `write(i, row)` writes the covariances of observation
+    /// i with those before it and, last, with itself, noise included.
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
         (self.len()..n).try_for_each(|i| self.factor.append_with(|row| write(i, row)))
     }
 
-    /// Takes in the costs of all factorised observations: mean, signal variance and likelihood.
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<1, { triangle(1) }>::new();
-    /// gp.extend(1, |_, row| row.fill(2.0))?; // variance 1 and noise 1: half of what is measured is believed
-    /// for y in [2.0, -6.0] {
-    ///     gp.condition(&[y], &Prior::FIXED);
-    ///     assert!((gp.posterior(1.0, |k| k.fill(1.0)).mean - 0.5 * y).abs() < 1e-6);
-    /// }
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// Conditions on the costs of all observations in the factor: mean, signal variance and
+    /// likelihood.
     pub fn condition(&mut self, y: &[f32], prior: &Prior) {
         self.assess(y, prior);
         for (weights, of) in [(&mut self.weights, &self.whitened), (&mut self.ones_weights, &self.ones)] {
-            // Element by element: a copy of an array calls `memmove`, which is 1.5 KB of flash.
+            // Element by element: copying an array calls `memmove`, which is 1.5 KB of flash.
             weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
             self.factor.solve_upper(weights);
         }
     }
 
-    /// What a likelihood needs of [`condition`](Self::condition): no posterior is to be asked for after it.
+    /// The part of [`condition`](Self::condition) that the likelihood needs; posteriors need all of
+    /// it.
     #[inline(never)]
     pub(crate) fn assess(&mut self, y: &[f32], prior: &Prior) {
         let n = self.len();
@@ -223,55 +157,27 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal, by_signal, by_mean);
     }
 
-    /// The logarithm of the marginal likelihood of the costs, with the prior of the signal variance where it has one.
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<1, { triangle(1) }>::new();
-    /// gp.extend(1, |_, row| row.fill(1.0))?;
-    /// gp.condition(&[0.0], &Prior::FIXED);
-    /// // ln N(0; 0, 1) = −½ ln 2π
-    /// assert!((gp.log_likelihood() + 0.5 * trimtab::math::ln(core::f32::consts::TAU)).abs() < 1e-6);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// The logarithm of the marginal likelihood of the costs, including the prior of the signal
+    /// variance if it has one.
     pub fn log_likelihood(&self) -> f32 {
         let (before, by_signal, by_mean) = self.misfit;
         -0.5 * (before + self.factor.log_determinant() + by_signal + by_mean)
     }
 
     /// s², in the units of y².
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<1, { triangle(1) }>::new();
-    /// gp.extend(1, |_, row| row.fill(1.0))?;
-    /// // One pseudo-observation of 1 beside y² = 9.
-    /// gp.condition(&[3.0], &Prior { signal_weight: 1.0, ..Prior::FIXED });
-    /// assert_eq!(gp.signal(), 5.0);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn signal(&self) -> f32 {
         self.signal
     }
 
-    /// The posterior at a combination with variance `own` and the covariances to the observations that `write` writes.
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// let mut gp = Gp::<1, { triangle(1) }>::new();
-    /// gp.extend(1, |_, row| row.fill(2.0))?;
-    /// gp.condition(&[2.0], &Prior::FIXED);
-    /// // Mean k·y/2, variance 1 − k²/2.
-    /// let posterior = gp.posterior(1.0, |k| k.fill(0.5));
-    /// assert!((posterior.mean - 0.5).abs() < 1e-6 && (posterior.variance - 0.875).abs() < 1e-6);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
+    /// The posterior at a combination with prior variance `own`; `write` writes its covariances
+    /// with the observations.
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
         let nothing = Posterior { mean: self.mean, variance: self.signal * own };
         self.posterior_above(own, write, |_| 0.0).unwrap_or(nothing)
     }
 
-    /// The posterior as above, or none once its variance is known to be below what `needed` says that a candidate of this mean needs.
+    /// The same, or `None` once the variance is known to be below `needed(mean)`, the variance that
+    /// a candidate of this mean needs.
     pub(crate) fn posterior_above(
         &self,
         own: f32,
@@ -284,12 +190,13 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let ones = 1.0 - dot(k, &self.ones_weights);
         let needed = needed(self.mean + dot(k, &self.weights)) / self.signal - ones * ones * self.mean_variance;
         let mut partial = Partial::new(own);
-        // A variance is never negative, so nothing is dropped that needs none.
+        // A variance is never negative, so a need of 0 or less drops nothing.
         let least = if needed > 0.0 { needed } else { f32::NEG_INFINITY };
         self.absorb(&mut v, &mut partial, least).then(|| self.finish(&v, &partial))
     }
 
-    /// Whitens the covariances in `v` that `partial` does not know yet. False once the share left is not above `least`.
+    /// Whitens those covariances in `v` that `partial` does not cover yet. Returns false once the
+    /// remaining share is not above `least`.
     pub(crate) fn absorb(&self, v: &mut [f32; T], partial: &mut Partial, least: f32) -> bool {
         let n = self.len();
         let Some(v) = v.get_mut(..n) else { return false };
@@ -302,23 +209,11 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         })
     }
 
-    /// The posterior, the same bits, from the covariances `k` to the observations, and how it changes with each of them: the slopes of the
-    /// mean are returned, those of the variance take the place of `k`.
+    /// The posterior, with the same bits, from the covariances `k` with the observations, and its
+    /// slopes with respect to `k`. Returns the slopes of the mean and overwrites `k` with those of
+    /// the variance.
     ///
     /// ∂mean/∂k = K⁻¹(y − μ1), ∂variance/∂k = −2s²·(K⁻¹k + K⁻¹1·(1 − 1ᵀK⁻¹k)/(1ᵀK⁻¹1 + λ))
-    ///
-    /// ```
-    /// use trimtab::{Prior, internals::Gp, sizes::triangle};
-    /// // y = 2, K = 2: mean k, variance 1 − k²/2.
-    /// let mut gp = Gp::<1, { triangle(1) }>::new();
-    /// gp.extend(1, |_, row| row.fill(2.0))?;
-    /// gp.condition(&[2.0], &Prior::FIXED);
-    /// let mut k = [0.5];
-    /// let (posterior, mean) = gp.posterior_slopes(1.0, &mut k);
-    /// assert!((posterior.variance - 0.875).abs() < 1e-6);
-    /// assert!((mean[0] - 1.0).abs() < 1e-6 && (k[0] + 0.5).abs() < 1e-6);
-    /// # Ok::<(), trimtab::internals::CholeskyError>(())
-    /// ```
     pub fn posterior_slopes(&self, own: f32, k: &mut [f32; T]) -> (Posterior, &[f32]) {
         let mut partial = Partial::new(own);
         self.absorb(k, &mut partial, f32::NEG_INFINITY);
@@ -339,15 +234,15 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     }
 }
 
-/// What is known of a posterior from the observations absorbed so far. Observations can be added one after the other: the
-/// factor's rows do not change when one more is appended.
+/// The sums of a posterior over the observations absorbed so far. More can be absorbed later:
+/// appending to the factor does not change its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Partial {
-    /// κ − Σv²: what is left of the prior variance.
+    /// κ − Σv²: the remaining share of the prior variance.
     share: f32,
     /// Σv·(L⁻¹1).
     ones: f32,
-    /// How many observations.
+    /// Number of absorbed observations.
     len: u16,
 }
 
@@ -357,7 +252,7 @@ impl Partial {
         Self { share: own, ones: 0.0, len: 0 }
     }
 
-    /// How many observations are absorbed.
+    /// Number of absorbed observations.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.len)
     }
@@ -378,7 +273,8 @@ mod tests {
     use super::*;
     use crate::math::matrix::triangle;
 
-    /// One observation y = 2 with prior variance 1 and noise 1, mean 0: posterior mean 1, variance ½ at the same point.
+    /// One observation y = 2 with prior variance 1 and noise 1, mean 0: posterior mean 1, variance
+    /// ½ at the same point.
     #[test]
     fn one_observation_by_hand() {
         let mut gp = Gp::<1, { triangle(1) }>::new();
@@ -390,7 +286,8 @@ mod tests {
         assert!((gp.log_likelihood() + 2.265_512).abs() < 1e-5);
     }
 
-    /// Far from all observations only the prior speaks: its mean, and its variance plus that of the mean.
+    /// Far from all observations the posterior is the prior: its mean, and its variance plus that
+    /// of the mean.
     #[test]
     fn far_away_is_the_prior() {
         let mut gp = Gp::<2, { triangle(2) }>::new();
@@ -398,5 +295,45 @@ mod tests {
         gp.condition(&[1.0, 3.0], &Prior { mean_precision: 0.0, signal_weight: f32::INFINITY });
         let posterior = gp.posterior(1.0, |k| k.fill(0.0));
         assert!((posterior.mean - 2.0).abs() < 1e-6 && (posterior.variance - 1.5).abs() < 1e-6, "{posterior:?}");
+    }
+
+    /// Every prior with the observation y and K = 1.
+    #[test]
+    fn priors_by_hand() {
+        let conditioned = |y: f32, prior: Prior| {
+            let mut gp = Gp::<1, { triangle(1) }>::new();
+            gp.extend(1, |_, row| row.fill(1.0)).unwrap();
+            gp.condition(&[y], &prior);
+            gp
+        };
+        let far = |gp: &Gp<1, 1>| gp.posterior(1.0, |k| k.fill(0.0)).mean;
+        // A precision of 1: the observation and the prior mean of 0 weigh the same.
+        assert_eq!(far(&conditioned(4.0, Prior { mean_precision: 1.0, ..Prior::FIXED })), 2.0);
+        assert_eq!(far(&conditioned(4.0, Prior::FIXED)), 0.0);
+        assert_eq!(conditioned(4.0, Prior::FIXED).signal(), 1.0);
+        assert_eq!(conditioned(4.0, Prior::MAXIMUM_LIKELIHOOD).signal(), 16.0); // y²
+        assert_eq!(conditioned(3.0, Prior { signal_weight: 1.0, ..Prior::FIXED }).signal(), 5.0); // (9 + 1)/2
+        // Measured without noise, it is known.
+        let own = conditioned(2.0, Prior::FIXED).posterior(1.0, |k| k.fill(1.0));
+        assert_eq!(own, Posterior { mean: 2.0, variance: 0.0 });
+    }
+
+    #[test]
+    fn appending_and_truncating_give_the_bits_of_a_fresh_factor() {
+        let write = |i: usize, row: &mut [f32]| {
+            row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.1 } else { 0.5 });
+        };
+        let posterior = |gp: &mut Gp<3, { triangle(3) }>| {
+            gp.condition(&[1.0, 2.0, 3.0], &Prior::WEAK);
+            (gp.log_likelihood(), gp.posterior(1.0, |k| k.fill(0.25)))
+        };
+        let (mut at_once, mut by_ones) = (Gp::new(), Gp::new());
+        at_once.extend(2, write).unwrap();
+        (1..=3).for_each(|n| by_ones.extend(n, write).unwrap());
+        let three = posterior(&mut by_ones);
+        by_ones.truncate(2);
+        assert_eq!(posterior(&mut at_once), posterior(&mut by_ones));
+        at_once.extend(3, write).unwrap();
+        assert_eq!(posterior(&mut at_once), three);
     }
 }

@@ -1,16 +1,20 @@
-//! The surrogate with all that it learned: observations, standardised costs, fitted hyper-parameters, the process.
+//! The surrogate model: observations, standardised costs, fitted hyper-parameters and the Gaussian
+//! process.
 //!
-//! Algorithm 1, line 4: estimate a surrogate from what was observed.
+//! Algorithm 1, line 4: estimate a surrogate from the observations.
 //!
-//! **Choices.** A failed combination is given the worst cost measured so far, after winsorising: the model learns to stay away without one
-//! failure hiding what the others say. While all have failed, all costs are equal and only the uncertainty decides.
-//! Combinations that are being measured are fantasised while candidates are scored: they enter the process with the cost that it expects, which leaves
-//! its mean as it is and takes the uncertainty about them away. One that breaks the factor down is left out, as are those after it:
-//! the process is as sure of it as `f32` can tell, and what is fitted stays as it is. Hyper-parameters are fitted when the observations have grown by a
-//! share; in between an observation is one more row of the factor, and so is the first try of a fit, which is of the hyper-parameters that are.
-//! Where nothing but nominal knobs decides, a covariance follows from how many of them differ, and each count is worked out once. A known noise is a share of the signal as fitted last.
+//! **Choices**
+//! - A failure counts as the worst measured cost, after winsorising: the model avoids it without
+//!   one failure hiding what the others say. While all have failed, only the uncertainty decides.
+//! - Pending combinations are fantasised while candidates are scored: each enters the process with
+//!   its predicted cost, which keeps the mean and removes the uncertainty about it.
+//! - A fit is due when the observations have grown by a share; otherwise an observation is one more
+//!   row of the factor. A fit tries the current hyper-parameters first, so it reuses the factor.
+//! - If all knobs are nominal, a covariance depends only on how many of them differ, and each count
+//!   is computed once.
+//! - A known noise is a share of the signal variance that was fitted last.
 //!
-//! **Cost.** `learn`: O(t²), O(t³) when it fits or an old observation changed. A posterior: O(t²).
+//! **Cost.** `learn`: O(t²), or O(t³) if it fits or an old observation changed. A posterior: O(t²).
 
 pub(crate) mod costs;
 pub(crate) mod fit;
@@ -32,13 +36,13 @@ use gp::{Gp, Partial, Posterior};
 use kernel::Hyper;
 use observations::{Observations, Point};
 
-/// Observations that a fit needs to say anything.
+/// Observations needed for the first fit.
 const LEAST_FIT: usize = 3;
 
-/// Up to how many differing knobs a covariance that follows from their count alone is remembered.
+/// Covariances are remembered for up to this many differing knobs.
 const MOST_COUNTS: usize = 32;
 
-/// A candidate of any variance is of interest.
+/// Accepts a candidate of any variance.
 pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
 
 /// The surrogate of at most T observations.
@@ -50,7 +54,7 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) gp: Gp<T, P>,
     pub(crate) fit: Fit,
     next_fit: usize,
-    /// Counts the factors that were built anew, and not only extended.
+    /// Counts the factors that were rebuilt rather than extended.
     pub(crate) factors: u32,
 }
 
@@ -67,7 +71,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Made ready for a space, with nothing observed. On an error it is as it was.
+    /// Initialises for a space, without observations. Unchanged on an error.
     pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
         self.geometry.init(space, config, seed)?;
         self.fit = Fit::new(&config.fit, sqrt(self.geometry.typical_square()));
@@ -77,7 +81,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         Ok(())
     }
 
-    /// Brings the process up to date with the observations; `changed` if an old one is not what it was.
+    /// Brings the process up to date with the observations; `changed` if an old one changed or was
+    /// removed.
     pub(crate) fn learn(&mut self, space: &Space<K>, config: &Config, changed: bool) {
         let n = self.observations.len();
         if config.standardise {
@@ -95,14 +100,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
         if fits {
             self.next_fit = n + (n / usize::from(config.refit)).max(1);
-            // What the factor is of: where the search starts it only has to grow.
+            // The hyper-parameters of the current factor: where the search starts, it only has to
+            // grow.
             let mut factorised = self.fit.hyper();
             self.set_known_noise(config);
             if self.fit.hyper() != factorised {
                 factorised = self.fit.hyper();
                 self.gp.clear();
             }
-            let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+            let inputs = Inputs { space, geometry: &self.geometry, observations: &self.observations };
             let gp = &mut self.gp;
             for _ in 0..config.fit.sweeps {
                 self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
@@ -110,7 +116,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                         factorised = *hyper;
                         gp.clear();
                     }
-                    if known.extend(gp, hyper, n).is_err() {
+                    if inputs.extend(gp, hyper, n).is_err() {
                         return f32::NEG_INFINITY;
                     }
                     gp.assess(y, &config.prior);
@@ -122,17 +128,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.condition(y, &config.prior);
     }
 
-    /// Whether the next observation brings a fit, and with it another factor.
+    /// Whether the next observation brings a fit, and with it a new factor.
     pub(crate) fn fits_next(&self, config: &Config) -> bool {
         self.observations.len() + 1 >= self.next_fit && config.refit > 0
     }
 
-    /// After some observations were forgotten, fits must not wait until there are more than before.
-    pub(crate) fn forgot(&mut self) {
+    /// After an observation was removed: the next fit must not wait for more observations than
+    /// before.
+    pub(crate) fn observation_removed(&mut self) {
         self.next_fit = self.next_fit.min(self.observations.len() + 1);
     }
 
-    /// A known noise in standardised units, as a share of the signal variance that was fitted last.
+    /// Sets a known noise, in standardised units, as a share of the signal variance that was fitted
+    /// last.
     fn set_known_noise(&mut self, config: &Config) {
         if let Noise::Given(std_dev) = config.noise {
             let standardised = std_dev / self.standard.deviation();
@@ -141,8 +149,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Adds combinations that are being measured to the process, as far as there is room and the factor bears it.
-    pub(crate) fn fantasise(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
+    /// Adds pending combinations to the process, as far as there is room and the factor holds.
+    /// One that breaks the factor down is left out together with those after it: the fit must not
+    /// change for a fantasy.
+    pub(crate) fn add_fantasies(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
         if pending.is_empty() {
             return;
         }
@@ -151,20 +161,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         for (y, c) in y.iter_mut().skip(n).zip(pending) {
             *y = self.posterior(space, c, &self.fit.hyper(), &ANY).map_or(0.0, |posterior| posterior.mean);
             let x = self.geometry.locate(space, c);
-            if !self.observations.fantasise(c, &x) {
+            if !self.observations.push_fantasy(c, &x) {
                 break;
             }
         }
         let all = self.observations.points().count();
-        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
-        // On an error the rows before stay.
-        let _ = known.extend(&mut self.gp, &self.fit.hyper(), all);
+        let inputs = Inputs { space, geometry: &self.geometry, observations: &self.observations };
+        // On an error the rows before it stay.
+        let _ = inputs.extend(&mut self.gp, &self.fit.hyper(), all);
         self.gp.condition(&y, &config.prior);
     }
 
-    /// Takes what is being measured out of the process again.
-    pub(crate) fn forget_fantasies(&mut self, config: &Config) {
-        self.observations.forget_fantasies();
+    /// Removes pending combinations from the process.
+    pub(crate) fn remove_fantasies(&mut self, config: &Config) {
+        self.observations.remove_fantasies();
         let n = self.observations.len();
         if self.gp.len() > n {
             self.gp.truncate(n);
@@ -172,7 +182,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Standardised costs, the worst one for a failure.
+    /// Standardised costs; a failure gets the worst one.
     #[inline(never)]
     fn standardised(&self) -> [f32; T] {
         let worst = self.observations.measured().checked_sub(1).and_then(|rank| self.observations.ranked(rank));
@@ -184,26 +194,28 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         y
     }
 
-    /// Factorises on to n points. A factor that breaks down is built again with more noise, which makes any covariance factorisable.
+    /// Extends the factor to n points. If it breaks down, rebuilds it with more noise, which makes
+    /// any covariance factorisable.
     #[inline(never)]
     fn complete(&mut self, space: &Space<K>, n: usize) {
-        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
-        while known.extend(&mut self.gp, &self.fit.hyper(), n).is_err() && self.fit.add_noise() {
+        let inputs = Inputs { space, geometry: &self.geometry, observations: &self.observations };
+        while inputs.extend(&mut self.gp, &self.fit.hyper(), n).is_err() && self.fit.add_noise() {
             self.factors = self.factors.wrapping_add(1);
             self.gp.clear();
         }
     }
 
-    /// The process from nothing but the observations and hyper-parameters: what `learn` must have come to.
+    /// Rebuilds the process from the observations and hyper-parameters alone; `learn` must give the
+    /// same.
     #[cfg(test)]
     pub(crate) fn rebuild(&mut self, space: &Space<K>, config: &Config) {
         self.complete(space, self.observations.len());
         self.gp.condition(&self.standardised(), &config.prior);
     }
 
-    /// The posterior of a combination, in standardised units. `needed` says which variance a
-    /// candidate of a given mean needs to stay of interest: the work stops, with `None`, once the
-    /// variance is known to be smaller.
+    /// The posterior of a combination, in standardised units. `needed(mean)` is the variance that a
+    /// candidate of this mean needs; the work stops with `None` once the variance is known to be
+    /// smaller.
     #[inline(never)]
     pub(crate) fn posterior(
         &self,
@@ -214,13 +226,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     ) -> Option<Posterior> {
         let x = self.geometry.locate(space, c);
         let point = Point { combination: c, x: &x };
-        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
+        let inputs = Inputs { space, geometry: &self.geometry, observations: &self.observations };
         let own = hyper.variance(self.geometry.own_pair(space, point));
-        self.gp.posterior_above(own, |row| known.covariances(hyper, point, 0, row), needed)
+        self.gp.posterior_above(own, |row| inputs.covariances(hyper, point, 0, row), needed)
     }
 
-    /// The same for a caller that keeps the whitened covariances `v` and their `partial` sums: only
-    /// observations that these do not cover yet are worked in.
+    /// The same for a caller that keeps the whitened covariances `v` and their `partial` sums:
+    /// absorbs only the observations that these do not cover yet.
     pub(crate) fn extend_posterior(
         &self,
         space: &Space<K>,
@@ -233,26 +245,28 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if covered == 0 {
             *partial = Partial::new(hyper.variance(self.geometry.own_pair(space, point)));
         }
-        let known = Known { space, geometry: &self.geometry, observations: &self.observations };
-        known.covariances(hyper, point, covered, v.get_mut(covered..self.gp.len())?);
+        let inputs = Inputs { space, geometry: &self.geometry, observations: &self.observations };
+        inputs.covariances(hyper, point, covered, v.get_mut(covered..self.gp.len())?);
         self.gp.absorb(v, partial, f32::NEG_INFINITY).then(|| self.gp.finish(v, partial))
     }
 }
 
-/// What the process is built from.
-struct Known<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
+/// Everything a covariance depends on besides the hyper-parameters.
+struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
     space: &'a Space<K>,
     geometry: &'a Geometry<K, M, D>,
     observations: &'a Observations<K, D, T>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K, M, D, T> {
-    /// Writes the prior covariances of a combination with the points from the `first` on, as many as `row` has room for.
+impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, K, M, D, T> {
+    /// Writes the prior covariances of a combination with the points from `first` on, as many as
+    /// `row` has room for.
     #[inline(never)]
     fn covariances(&self, hyper: &Hyper, point: Point<'_, K, D>, first: usize, row: &mut [f32]) {
         let Self { space, geometry, .. } = self;
         let points = self.observations.points_from(first);
-        // First the counts take the place of the covariances: a loop each is quicker than both in one.
+        // The counts first take the place of the covariances: two loops are faster than one that
+        // does both.
         geometry.encoder().count_differing(
             space,
             point.combination,
@@ -263,7 +277,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K
         if D > 0 {
             row.iter_mut().zip(points).for_each(|(k, other)| *k = covariance(*k, other));
         } else {
-            // The count alone decides, and there are few: each is worked out once.
+            // The count alone decides, and there are few: compute each covariance once.
             let mut known = [f32::NAN; MOST_COUNTS];
             for (k, other) in row.iter_mut().zip(points) {
                 let mut rest = f32::NAN;
@@ -276,7 +290,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Known<'_, K
         }
     }
 
-    /// Factorises on until the process has n points. Noise joins on the diagonal; a mean of n measurements has an nth of it.
+    /// Extends the factor to n points. Noise is added on the diagonal; a mean of n measurements has
+    /// 1/n of it.
     #[inline(never)]
     fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, hyper: &Hyper, n: usize) -> Result<(), CholeskyError> {
         gp.extend(n, |i, row| {

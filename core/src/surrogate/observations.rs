@@ -1,16 +1,19 @@
-//! What was measured: combinations with their outcomes, and what the surrogate keeps of them.
+//! The observations: combinations with their outcomes and their stored coordinates.
 //!
 //! The paper's C_t and y_t (section 3).
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
-//! | combinations, costs, repeats | what was measured, its mean cost, how often; 0 repeats mark a failure | up to T |
-//! | x | what is kept of each combination, see [`geometry`](crate::surrogate::geometry) | T × D |
-//! | order | measured observations from the smallest cost to the largest | up to T |
+//! | combinations, costs, repeats | the combination, its mean cost, its number of measurements; 0 repeats mark a failure | up to T |
+//! | x | stored coordinates per combination, see [`geometry`](crate::surrogate::geometry) | T × D |
+//! | order | indices of the measured observations, from the smallest cost to the largest | up to T |
 //!
-//! **Choices.** A combination measured again is averaged in place, so each appears once. Of a combination that failed and was measured, the
-//! last outcome counts. The order by cost is kept by insertion: best, median and the best few are then known without sorting.
-//! Behind the observations there may stand fantasies: combinations that are being measured, with a point but no outcome.
+//! **Choices**
+//! - A combination that is measured again is averaged in place, so each appears once.
+//! - If a combination both failed and was measured, the last outcome counts.
+//! - Insertion keeps the order by cost, so best, median and the best few need no sorting.
+//! - Fantasies may follow the observations: pending combinations, with coordinates but without an
+//!   outcome.
 //!
 //! **Cost.** T × (K + 4D + 10) bytes.
 
@@ -20,7 +23,7 @@ use crate::math::list;
 use crate::math::matrix::Matrix;
 use crate::space::Combination;
 
-/// One measured combination.
+/// A combination with its outcome: the mean of its measured values, or a failure.
 ///
 /// ```
 /// # use trimtab::{Config, Knob, Space};
@@ -30,34 +33,23 @@ use crate::space::Combination;
 /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
 /// let c = tuner.ask()?.combination;
 /// [1.0, 3.0].into_iter().try_for_each(|value| tuner.tell(&c, value))?;
-/// assert_eq!(tuner.best_observed(), Some(trimtab::Observation { combination: c, value: 2.0, repeats: 2 }));
+/// let mean = trimtab::Observation { combination: c, value: 2.0, repeats: 2 };
+/// assert_eq!(tuner.best_observed(), Some(mean));
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Observation<const K: usize> {
-    /// What was measured.
+    /// The combination.
     pub combination: Combination<K>,
-    /// The mean of its measured values, in the user's units and sign; not a number if it failed.
+    /// The mean of its measured values, in the user's units and sign; NaN if it failed.
     pub value: f32,
-    /// How often it was measured; 0 if it failed.
+    /// Number of measurements; 0 if it failed.
     pub repeats: u16,
 }
 
 impl<const K: usize> Observation<K> {
     /// Whether the last outcome was a failure.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// tuner.tell_failed(&c)?;
-    /// assert!(tuner.observations().all(|o| o.is_failure() && o.value.is_nan()));
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
     pub fn is_failure(&self) -> bool {
         self.repeats == 0
     }
@@ -92,7 +84,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.order.clear();
     }
 
-    /// How many combinations have an outcome.
+    /// Number of combinations with an outcome.
     pub(crate) fn len(&self) -> usize {
         self.costs.len()
     }
@@ -101,17 +93,17 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.costs.is_full()
     }
 
-    /// How many have a cost, and not a failure.
+    /// Number of combinations with a cost, without failures.
     pub(crate) fn measured(&self) -> usize {
         self.order.len()
     }
 
-    /// Which observation or fantasy this is.
+    /// The position of this observation or fantasy.
     pub(crate) fn find(&self, c: &Combination<K>) -> Option<usize> {
         self.combinations.iter().position(|own| own == c)
     }
 
-    /// Observation i; its value is its cost.
+    /// Observation i, with its cost as value.
     pub(crate) fn get(&self, i: usize) -> Option<Observation<K>> {
         Some(Observation {
             combination: *self.combinations.get(i)?,
@@ -120,35 +112,36 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         })
     }
 
-    /// The costs of all observations, none for a failure.
+    /// The costs of all observations, `None` for a failure.
     pub(crate) fn costs(&self) -> impl Iterator<Item = Option<f32>> + Clone {
         self.costs.iter().zip(&self.repeats).map(|(cost, repeats)| (*repeats > 0).then_some(*cost))
     }
 
-    /// How often observation i was measured, at least 1.
+    /// Number of measurements of observation i, at least 1.
     pub(crate) fn repeats(&self, i: usize) -> f32 {
         f32::from(self.repeats.get(i).copied().unwrap_or(1).max(1))
     }
 
-    /// The measured observation of this rank by cost, 0 the best; of equal costs the one told first.
+    /// The measured observation of this rank by cost, 0 the best; of equal costs the first told.
     pub(crate) fn ranked(&self, rank: usize) -> Option<Observation<K>> {
         self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
     }
 
-    /// Combinations with what is kept of them, fantasies last.
+    /// All points, fantasies last.
     pub(crate) fn points(&self) -> impl Iterator<Item = Point<'_, K, D>> + Clone {
         self.points_from(0)
     }
 
-    /// The same from point i on, without passing over those before.
+    /// Points i and after.
     pub(crate) fn points_from(&self, i: usize) -> impl Iterator<Item = Point<'_, K, D>> + Clone {
         let combinations = self.combinations.get(i..).unwrap_or_default();
         combinations.iter().zip(self.x.rows_from(i)).map(|(combination, x)| Point { combination, x })
     }
 
-    /// Takes in a combination not seen before, with its cost or, for none, its failure. False, and nothing changed, if there is no room.
+    /// Adds a new combination with its cost, or `None` for a failure. Returns false and changes
+    /// nothing if there is no room.
     pub(crate) fn push(&mut self, c: &Combination<K>, cost: Option<f32>, x: &[f32; D]) -> bool {
-        if self.is_full() || !self.fantasise(c, x) {
+        if self.is_full() || !self.push_fantasy(c, x) {
             return false;
         }
         let (value, repeats) = cost.map_or((f32::NAN, 0), |cost| (cost, 1));
@@ -159,8 +152,8 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         pushed
     }
 
-    /// Gives a combination a point without an outcome, behind all observations. False if there is no room.
-    pub(crate) fn fantasise(&mut self, c: &Combination<K>, x: &[f32; D]) -> bool {
+    /// Adds a point without an outcome after all observations. Returns false if there is no room.
+    pub(crate) fn push_fantasy(&mut self, c: &Combination<K>, x: &[f32; D]) -> bool {
         let i = self.combinations.len();
         if self.combinations.push(*c).is_err() {
             return false;
@@ -169,12 +162,12 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         true
     }
 
-    /// Drops the points without an outcome.
-    pub(crate) fn forget_fantasies(&mut self) {
+    /// Removes the points without an outcome.
+    pub(crate) fn remove_fantasies(&mut self) {
         self.combinations.truncate(self.costs.len());
     }
 
-    /// Averages another measurement of observation i into its cost; a failure before it is forgotten.
+    /// Averages another measurement of observation i into its cost, or replaces its failure.
     pub(crate) fn repeat(&mut self, i: usize, cost: f32) {
         self.unrank(i);
         let (Some(mean), Some(repeats)) = (self.costs.get_mut(i), self.repeats.get_mut(i)) else { return };
@@ -182,7 +175,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
             *mean = 0.0;
         }
         *repeats = repeats.saturating_add(1);
-        // Divided first: the difference of two finite costs may not be finite.
+        // Divides first: the difference of two finite costs may be infinite.
         let n = f32::from(*repeats);
         *mean += cost / n - *mean / n;
         self.rank(i);
@@ -196,7 +189,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         }
     }
 
-    /// Forgets observation i; the ones after it move up.
+    /// Removes observation i; those after it move up.
     pub(crate) fn remove(&mut self, i: usize) {
         if i >= self.len() {
             return;
@@ -209,7 +202,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.x.remove_row(i);
     }
 
-    /// The observation that is worth the least: the oldest failure, else the largest cost.
+    /// The position of the worst observation: the oldest failure, or else the largest cost.
     pub(crate) fn worst(&self) -> usize {
         let failure = self.repeats.iter().position(|repeats| *repeats == 0);
         failure.or_else(|| self.order.last().map(|i| usize::from(*i))).unwrap_or(0)
@@ -222,12 +215,12 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         }
     }
 
-    /// Puts observation i, which is not in the order, where its cost belongs.
+    /// Inserts observation i into the order by its cost.
     fn rank(&mut self, i: usize) {
         let cost = |own: usize| self.costs.get(own).copied().unwrap_or(f32::INFINITY);
-        let dearer = |own: &u16| (cost(usize::from(*own)), usize::from(*own)) > (cost(i), i);
-        let rank = self.order.iter().take_while(|own| !dearer(own)).count();
-        // There is room: the order never holds more than the costs do.
+        let costs_more = |own: &u16| (cost(usize::from(*own)), usize::from(*own)) > (cost(i), i);
+        let rank = self.order.iter().take_while(|own| !costs_more(own)).count();
+        // There is room: the order is never longer than the costs.
         list::insert(&mut self.order, rank, i as u16);
     }
 }

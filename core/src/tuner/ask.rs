@@ -1,8 +1,11 @@
-//! What to measure next: algorithm 1, lines 5 and 6.
+//! Asking for the next combination: algorithm 1, lines 5 and 6.
 //!
-//! **Choices.** An ask is begun, carried on by slices of candidates, and ended by the one with the smallest score; in one go it is one long
-//! slice. What needs no score (the queue, the first few, the incumbent in doubt) is decided when it begins. What is awaited is fantasised within a
-//! slice and forgotten at its end, so nothing that is called in between sees it.
+//! **Choices**
+//! - `ask_begin` starts an ask, each `ask_step` scores a slice of candidates, and the smallest
+//!   score ends it; `ask` is one long slice.
+//! - Proposals that need no score (the queue, the initial ones, the incumbent in doubt) are chosen
+//!   when the ask begins.
+//! - Fantasies exist only within a slice, so calls between slices never see them.
 //!
 //! **Cost.** At most L candidates of O(t²).
 
@@ -19,14 +22,14 @@ use crate::tuner::proposal::{Estimate, Proposal};
 
 /// Random draws before combinations are tried in order.
 const DRAWS: u32 = 64;
-/// Combinations tried in order before giving up on a space too large to be tried whole.
+/// Combinations tried in order before giving up on a space that is too large to try whole.
 const SCAN: u32 = 1 << 16;
 
 /// An ask under way.
 #[derive(Clone, Debug)]
 pub(super) struct Asking<const K: usize> {
     pub(super) active: bool,
-    /// What is proposed whatever its score.
+    /// Proposed whatever its score.
     pub(super) direct: Option<Combination<K>>,
     pub(super) scan: Scan<K>,
     pub(super) rule: Rule,
@@ -46,7 +49,8 @@ impl<const K: usize> Asking<K> {
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Tuner<K, M, D, T, L, P>
 {
-    /// What to measure next. What was asked before and not told is not asked again.
+    /// Proposes the next combination to measure. It stays pending until told or cancelled and is
+    /// not proposed again meanwhile.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -67,7 +71,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
-    /// [`ask`](Self::ask) with what was computed before: the same bits, in a fraction of the time.
+    /// [`ask`](Self::ask) that reuses the results in a cache: the same bits, in a fraction of the
+    /// time.
     ///
     /// ```
     /// # use trimtab::{Config, Knob, Space};
@@ -93,26 +98,24 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
-    /// Begins an ask that is carried out in slices, so that a control loop keeps its deadline. An ask under way is begun anew.
+    /// Begins an ask in slices, so that a control loop keeps its deadline. An ask under way starts
+    /// over.
     ///
     /// ```
-    /// use trimtab::{Config, Knob, Space};
-    /// const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
-    /// type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
-    /// let (mut whole, mut sliced) = (Relays::new(), Relays::new());
-    /// for tuner in [&mut whole, &mut sliced] {
-    ///     tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// }
-    /// for _ in 0..16 {
-    ///     let proposal = whole.ask()?;
-    ///     sliced.ask_begin()?;
-    ///     let same = loop {
-    ///         if let Some(proposal) = sliced.ask_step(5)? { break proposal } // five candidates, then back to the control loop
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// # let mut tuner = Relays::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in 0..16 {
+    ///     let whole = tuner.clone().ask()?;
+    ///     tuner.ask_begin()?;
+    ///     let proposal = loop {
+    ///         // Five candidates, then back to the control loop.
+    ///         if let Some(proposal) = tuner.ask_step(5)? { break proposal }
     ///     };
-    ///     assert_eq!(proposal, same);
-    ///     let ones = proposal.combination.levels().iter().filter(|level| **level == 1).count();
-    ///     whole.tell(&proposal.combination, ones as f32)?;
-    ///     sliced.tell(&proposal.combination, ones as f32)?;
+    ///     assert_eq!(proposal, whole);
+    ///     tuner.tell(&proposal.combination, value as f32)?;
     /// }
     /// # Ok::<(), trimtab::Error>(())
     /// ```
@@ -126,8 +129,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.cancel_ask();
         let direct = match self.queued() {
             Some(queued) => Some(queued),
-            None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any(Purpose::Initial)?),
-            None => self.doubtful(),
+            None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any_open(Purpose::Initial)?),
+            None => self.incumbent_in_doubt(),
         };
         if direct.is_none() {
             let best = self.model.observations.ranked(0).map_or(0.0, |best| self.model.standard.apply(best.value));
@@ -140,24 +143,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Ok(())
     }
 
-    /// Carries an ask on by at most so many candidates. The proposal once it is found, the same bits as in one go.
-    ///
-    /// ```
-    /// # use trimtab::{AskError, Config, Knob, Space};
-    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
-    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
-    /// # let mut tuner = Relays::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// for value in 0..16 {
-    ///     assert_eq!(tuner.ask_step(5), Err(AskError::NotBegun));
-    ///     tuner.ask_begin()?;
-    ///     let proposal = loop {
-    ///         if let Some(proposal) = tuner.ask_step(5)? { break proposal }
-    ///     };
-    ///     tuner.tell(&proposal.combination, value as f32)?;
-    /// }
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// Scores at most `candidates` more candidates of an ask begun with
+    /// [`ask_begin`](Self::ask_begin). Returns the proposal once it is found, with the same bits as
+    /// [`ask`](Self::ask), and `None` before.
     pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
         self.step(candidates, None::<&mut Cache<K, D, T, 0>>)
     }
@@ -170,7 +158,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if !self.asking.active {
             return Err(AskError::NotBegun);
         }
-        if self.asking.direct.is_none() && self.fantasising(|tuner| tuner.score_candidates(candidates, true, cache)) {
+        if self.asking.direct.is_none() && self.with_fantasies(|tuner| tuner.score_candidates(candidates, true, cache))
+        {
             return Ok(None);
         }
         let (direct, best) = (self.asking.direct, self.asking.scan.best());
@@ -178,25 +167,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let scored = match (direct, best) {
             (Some(c), _) => self.unscored(c),
             (None, Some(best)) => best,
-            (None, None) => self.unscored(self.any(Purpose::Scan)?),
+            (None, None) => self.unscored(self.any_open(Purpose::Scan)?),
         };
         let proposal = self.proposal(scored);
-        self.awaited(&proposal.combination);
+        self.mark_pending(&proposal.combination);
         Ok(Some(proposal))
     }
 
-    /// Does something while the model pretends to know what is awaited.
-    pub(super) fn fantasising<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
-        // As far as the limit goes, so that a larger tuner with the same limit proposes the same.
+    /// Runs `work` while the model treats pending combinations as measured.
+    pub(super) fn with_fantasies<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        // Only up to the limit, so that a larger tuner with the same limit proposes the same.
         let room = limited(self.config.observations, T).saturating_sub(self.len());
         let pending = self.pending.get(..room).unwrap_or(&self.pending);
-        self.model.fantasise(&self.space, &self.config, pending);
+        self.model.add_fantasies(&self.space, &self.config, pending);
         let done = work(self);
-        self.model.forget_fantasies(&self.config);
+        self.model.remove_fantasies(&self.config);
         done
     }
 
-    /// Scores the next candidates of the search; whether there may be more. Pruning leaves out work, never the winner.
+    /// Scores the next candidates of the search and returns whether there may be more. Pruning
+    /// saves work but never changes the winner.
     pub(super) fn score_candidates<const C: usize>(
         &mut self,
         candidates: u16,
@@ -240,18 +230,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return None;
         }
         let Asking { rule, hyper, scan, .. } = &self.asking;
-        let bar = if prune { scan.bar() } else { f32::INFINITY };
-        self.model.posterior(&self.space, c, hyper, &|mean| rule.needed_variance(mean, bar))
+        let best = if prune { scan.best_score() } else { f32::INFINITY };
+        self.model.posterior(&self.space, c, hyper, &|mean| rule.needed_variance(mean, best))
     }
 
-    /// The first of the queue that may still be asked.
+    /// The first queued combination that may still be asked.
     fn queued(&self) -> Option<Combination<K>> {
         self.queue.iter().find(|c| self.is_open(c)).copied()
     }
 
-    /// The incumbent, if the user allows measuring it again and it is in doubt whether it is the best: the expected lead over the runner-up
-    /// is less than the uncertainty of the two. At most every second measurement is a repeat.
-    fn doubtful(&self) -> Option<Combination<K>> {
+    /// The incumbent, if the user allows measuring it again and it is in doubt: its predicted lead
+    /// over the runner-up is smaller than the uncertainty of the two. At most every second
+    /// measurement is a repeat.
+    fn incumbent_in_doubt(&self) -> Option<Combination<K>> {
         if self.config.remeasure <= 1 || self.repeats >= self.tells.div_ceil(2) {
             return None;
         }
@@ -263,9 +254,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         (doubt && allowed).then_some(best.combination)
     }
 
-    /// A combination that may be asked, whatever the model thinks: drawn, or the next one in order after a draw.
+    /// Any combination that may be asked, regardless of the model: a random draw, or the next one
+    /// in order after a draw.
     #[inline(never)]
-    pub(super) fn any(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
+    pub(super) fn any_open(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
         let mut random = self.random(purpose);
         let drawn = (0..DRAWS).map(|_| self.space.draw(&mut random)).find(|c| self.is_open(c));
         let last = self.space.last_index();
@@ -279,7 +271,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         drawn.or_else(in_order).ok_or(none)
     }
 
-    /// As above, and no opinion either before the first outcome.
+    /// A combination with its prediction, if there is an outcome yet, and a score of 0.
     pub(super) fn unscored(&self, c: Combination<K>) -> Scored<K> {
         let unknown = Posterior { mean: 0.0, variance: f32::INFINITY };
         let known = if self.is_empty() { None } else { self.score_of(&c) };
@@ -291,10 +283,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Proposal { combination, mean, std_dev, score: scored.score }
     }
 
-    /// A combination is being measured: it leaves the queue and is awaited.
-    pub(super) fn awaited(&mut self, c: &Combination<K>) {
+    /// Moves a proposed combination from the queue to the pending ones.
+    pub(super) fn mark_pending(&mut self, c: &Combination<K>) {
         self.leave_queue(c);
-        // There is room: no ask begins while there is none.
+        // There is room: no ask begins without it.
         let _ = self.pending.push(*c);
     }
 

@@ -1,22 +1,28 @@
-//! The paper's own ways to ask: search the acquisition over a box, then recover a combination from the point.
+//! The paper's own asks: search the acquisition over a box, then recover a combination from the
+//! best point.
 //!
-//! x† = argmin over 𝒳 of μ − βσ, then c† is the nearest unvisited combination (CBO-Lookup), or R⁺x† rounded (CBO-Recon): algorithm 1, lines 5
-//! and 6, and section 4.1.
+//! x† = argmin over 𝒳 of μ − βσ; c† is the nearest unvisited combination (CBO-Lookup), or R⁺x†
+//! rounded (CBO-Recon): algorithm 1, lines 5 and 6, and section 4.1.
 //!
 //! | name | meaning |
 //! |---|---|
 //! | 𝒳 | where x is searched: the polytope of all embeddings in the text, a box here |
-//! | [`Region::UnitBox`] | [0, 1]^d in the paper's coordinates: the authors' code |
-//! | [`Region::BoundingBox`] | the smallest box around all embeddings: closer to the text |
+//! | [`Region::UnitBox`] | [0, 1]^d in the paper's coordinates, as in the authors' code |
+//! | [`Region::BoundingBox`] | the smallest box around all embeddings, closer to the text |
 //!
-//! **Choices.** The search lives in core, and not in the host's benchmarks, so that what is benchmarked is what a chip can run, and surrogate, acquisition and
-//! left inverse are the ones that everything else uses. It is a method of its own and not a field of [`Config`](crate::Config), because whoever
-//! does not call it should not have it in flash. x is centred: the paper's x less R·½. The authors' embeddings fill
-//! about a millionth of the unit box at d = 20, so most of its points lie far outside of the polytope and are nearest to nearly
-//! all ones. CBO-Recon may recover a combination that was measured or is infeasible; since nothing is asked twice, a
-//! random one takes its place.
+//! **Choices**
+//! - These asks are in core, not in the host's benchmarks, so that a benchmark measures code a chip
+//!   can run, with the same surrogate, acquisition and left inverse as everything else.
+//! - They are methods, not a field of [`Config`](crate::Config): a firmware that does not call them
+//!   does not link them.
+//! - x is centred: the paper's x minus R·½. At d = 20 the authors' embeddings fill about a
+//!   millionth of the unit box, so most of its points lie far outside the polytope and are nearest
+//!   to nearly all ones.
+//! - CBO-Recon may recover a measured or infeasible combination. As nothing is asked twice, a
+//!   random one takes its place.
 //!
-//! **Cost.** Some 20 posteriors with gradients a start; a few KB of stack for [`nearest`](crate::paper::nearest).
+//! **Cost.** Some 20 posteriors with gradients per start; a few KB of stack for
+//! [`nearest`](crate::paper::nearest).
 
 use super::{Purpose, Tuner};
 use crate::acquire::descent::Scored;
@@ -30,27 +36,15 @@ use crate::tuner::proposal::Proposal;
 
 /// Starts of the search over the box.
 const STARTS: u16 = 16;
-/// Nodes that the search for the nearest combination may look at.
+/// Most nodes of the search for the nearest combination.
 const NODES: u32 = 1 << 20;
 
-/// Where the acquisition is searched.
-///
-/// ```
-/// use trimtab::{Config, Knob, Region, Space};
-/// const BITS: [Knob; 12] = [Knob::nominal(2); 12];
-/// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 1, dimensions: 6);
-/// # let mut tuner = Bits::new();
-/// tuner.init(Space::new(&BITS)?, Config::paper(), 1)?;
-/// // Another box, another point, but never the same combination twice.
-/// let first = tuner.ask_lookup(Region::BoundingBox)?.combination;
-/// tuner.tell(&first, 1.0)?;
-/// assert_ne!(tuner.ask_lookup(Region::UnitBox)?.combination, first);
-/// # Ok::<(), trimtab::Error>(())
-/// ```
+/// The box over which [`ask_lookup`](Tuner::ask_lookup) and [`ask_recon`](Tuner::ask_recon) search
+/// the acquisition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Region {
-    /// [0, 1]^d, as the authors' code has it.
+    /// [0, 1]^d in the paper's coordinates, as in the authors' code.
     UnitBox,
     /// The bounding box of all embeddings.
     BoundingBox,
@@ -59,7 +53,8 @@ pub enum Region {
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Tuner<K, M, D, T, L, P>
 {
-    /// CBO-Lookup: the combination nearest to the best point of the region, of those not asked before.
+    /// CBO-Lookup: proposes the combination nearest to the best point of the region, of those not
+    /// asked before.
     ///
     /// ```
     /// use trimtab::{Config, Knob, Region, Space};
@@ -89,7 +84,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         })
     }
 
-    /// CBO-Recon: the best point of the region, recovered by the pseudo-inverse and rounded at the threshold (0.02 in the paper).
+    /// CBO-Recon: recovers a combination from the best point of the region by the pseudo-inverse,
+    /// rounded at the threshold (0.02 in the paper, [`THRESHOLD`](crate::THRESHOLD)).
     ///
     /// ```
     /// use trimtab::{Config, Knob, Region, Space, THRESHOLD};
@@ -112,7 +108,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 reconstruction.init(map, geometry.encoder());
             }
             let found = reconstruction.reconstruct(space, geometry.encoder(), threshold, x);
-            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.any(Purpose::Scan), Ok)
+            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.any_open(Purpose::Scan), Ok)
         })
     }
 
@@ -129,13 +125,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.cancel_ask();
         let scored = match self.asking.direct {
             Some(c) => self.unscored(c),
-            None => self.fantasising(|tuner| {
+            None => self.with_fantasies(|tuner| {
                 let scored = tuner.unscored(recover(tuner, &tuner.best_point(region))?);
                 Ok(Scored { score: tuner.asking.rule.score(scored.posterior), ..scored })
             })?,
         };
         let proposal = self.proposal(scored);
-        self.awaited(&proposal.combination);
+        self.mark_pending(&proposal.combination);
         Ok(proposal)
     }
 

@@ -1,25 +1,30 @@
-//! Algorithm 1 as ask, tell and best.
+//! The tuner: algorithm 1 as ask, tell and best.
 //!
 //! | name | meaning |
 //! |---|---|
 //! | K | most knobs |
 //! | M | most features under a random map, 0 for a tuner without one |
-//! | D | numbers kept of a combination: dimensions of the random map, or graded features without one |
+//! | D | stored numbers per combination: dimensions of the random map, or graded features without one |
 //! | T | most observations |
 //! | L | rows of the lookup table |
 //! | P | T(T + 1)/2, the numbers of the factor |
 //!
-//! **Choices.** The caller owns the loop, the clock and the hardware. Refused input leaves the tuner as it was. What is drawn depends on the
-//! seed, on how many outcomes were told and on how many are awaited, so that seed, configuration and records rebuild the tuner.
-//! What is asked first: the queue; then, until there are enough observations, random combinations; then, if the user allows
-//! it, the incumbent again while it is in doubt; then the smallest score of the table and a descent.
-//! What was asked and not told is not asked again, and is fantasised while candidates are scored: only then, so that between the slices of
-//! an ask the tuner's opinions are those of its observations.
+//! **Choices**
+//! - The caller owns the loop, the clock and the hardware. A refused call leaves the tuner
+//!   unchanged.
+//! - Draws depend on the seed, the number of outcomes and the number of pending asks, so seed,
+//!   configuration and records rebuild the tuner.
+//! - An ask takes, in this order: the queue; random combinations until there are enough
+//!   observations; the incumbent again while it is in doubt, if the user allows it; the smallest
+//!   score of the table and a descent.
+//! - A pending combination is not asked again. It is fantasised only while candidates are scored,
+//!   so between the slices of an ask predictions depend on the observations alone.
 //!
-//! **Cost.** `tell`: O(t²), O(t³) when it fits. `ask`: O(t²) a row, O(t) a row and new observation with a cache; each slice O(t²)
-//! more for each combination that is awaited. Memory is
-//! `size_of::<Tuner<…>>()`; bytes for 24 two-level knobs on a 64-bit machine, by `cargo test -p trimtab-tests --test sizes -- --nocapture`
-//! (a 32-bit chip takes a few hundred less):
+//! **Cost.** `tell`: O(t²), or O(t³) if it fits. `ask`: O(t²) per row, or O(t) per row and new
+//! observation with a cache; each slice adds O(t²) per pending combination. Memory is
+//! `size_of::<Tuner<…>>()`. Bytes for 24 two-level knobs on a 64-bit machine, by
+//! `cargo test -p trimtab-tests --test suite sizes -- --nocapture` (a 32-bit chip takes a few
+//! hundred less):
 //!
 //! | T | L | D | no projection | projected to D | cache, no projection |
 //! |---:|---:|---:|---:|---:|---:|
@@ -51,7 +56,7 @@ use ask::Asking;
 pub use lookup::Region;
 use proposal::Estimate;
 
-/// What random numbers are for. The random map takes stream 0.
+/// What random numbers are for: one stream each. The random map takes stream 0.
 #[derive(Clone, Copy)]
 enum Purpose {
     Initial = 1,
@@ -61,23 +66,21 @@ enum Purpose {
     Box = 5,
 }
 
-/// How many combinations can be asked and not told, and how many can wait in the queue.
-///
-/// ```
-/// use trimtab::{AskError, Config, Knob, MOST_PENDING, Space};
-/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-/// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-/// let mut tuner = Two::new();
-/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-/// for _ in 0..MOST_PENDING {
-///     tuner.ask()?;
-/// }
-/// assert_eq!(tuner.ask(), Err(AskError::TooManyPending { most: MOST_PENDING }));
-/// # Ok::<(), trimtab::Error>(())
-/// ```
+/// Most combinations that can be pending (asked and not told), and most that can be queued.
 pub const MOST_PENDING: usize = 8;
 
-/// A tuner of at most K knobs and T observations. [`tuner!`](crate::tuner!) works the sizes out.
+/// Tunes a space of at most K knobs with at most T observations: [`ask`](Self::ask), measure,
+/// [`tell`](Self::tell), repeat. [`tuner!`](crate::tuner!) computes the sizes.
+///
+/// | to | call |
+/// |---|---|
+/// | start | [`new`](Self::new), [`init`](Self::init) |
+/// | get the next combination | [`ask`](Self::ask); in slices [`ask_begin`](Self::ask_begin) and [`ask_step`](Self::ask_step); with a cache [`ask_with`](Self::ask_with) |
+/// | report its outcome | [`tell`](Self::tell), [`tell_failed`](Self::tell_failed), [`cancel`](Self::cancel) |
+/// | read the result | [`best_observed`](Self::best_observed), [`best_posterior`](Self::best_posterior), [`predict`](Self::predict) |
+/// | start with known settings | [`enqueue`](Self::enqueue) |
+/// | survive a power cut | write a [`Record`](crate::Record) per outcome, [`replay`](Self::replay) |
+/// | run the paper's method | [`ask_lookup`](Self::ask_lookup), [`ask_recon`](Self::ask_recon) |
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space, Tuner, sizes::triangle};
@@ -98,10 +101,10 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     config: Config,
     seed: u64,
     model: Model<K, M, D, T, P>,
-    /// How many outcomes were told, and how many of them were of a combination that had one.
+    /// Number of outcomes told, and how many of them were for a combination that already had one.
     tells: u32,
     repeats: u32,
-    /// How often it was made ready: what was cached before the last time is of another tuner.
+    /// Number of inits: a cache filled before the last one is stale.
     inits: u32,
     table: LookupTable<K>,
     queue: Vec<Combination<K>, MOST_PENDING>,
@@ -112,15 +115,8 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Tuner<K, M, D, T, L, P>
 {
-    /// All zero, so that a static tuner costs no flash; [`init`](Self::init) makes it ready.
-    ///
-    /// ```
-    /// use trimtab::{AskError, Knob};
-    /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// static READY_AT_COMPILE_TIME: Two = Two::new();
-    /// assert_eq!(READY_AT_COMPILE_TIME.clone().ask(), Err(AskError::Uninitialised));
-    /// ```
+    /// All zero, so that a static tuner costs no flash. Call [`init`](Self::init) before anything
+    /// else.
     pub const fn new() -> Self {
         const { assert!(T >= 1 && T <= u16::MAX as usize, "a tuner holds 1 to 65 535 observations") };
         const { assert!(L >= 1, "the lookup table needs at least one row") };
@@ -139,7 +135,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
-    /// Makes the tuner ready for a space, and forgets what it was told. On an error it is as it was.
+    /// Initialises the tuner for a space and forgets everything before. On an error the tuner is
+    /// unchanged.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -165,153 +162,49 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Ok(())
     }
 
-    /// The space that is tuned.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let default = tuner.space().combination(&[2, 7])?;
-    /// tuner.tell(&default, 1.0)?;
-    /// assert_eq!(tuner.best_observed().map(|best| best.combination), Some(default));
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// The space.
     pub fn space(&self) -> &Space<K> {
         &self.space
     }
 
     /// The configuration.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// assert_eq!(*tuner.config(), Config::default());
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The seed.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// tuner.init(Space::new(&KNOBS)?, Config::default(), 7)?;
-    /// assert_eq!(tuner.seed(), 7);
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many combinations have an outcome, failures included.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// tuner.tell(&c, 1.0)?;
-    /// assert_eq!(tuner.len(), 1);
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// Number of combinations with an outcome, including failures.
     pub fn len(&self) -> usize {
         self.model.observations.len()
     }
 
-    /// Whether nothing was told yet.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// assert!(tuner.is_empty()); // asking is not telling
-    /// tuner.tell(&c, 1.0)?;
-    /// assert!(!tuner.is_empty());
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// Whether no combination has an outcome yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many combinations failed.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// tuner.tell_failed(&c)?;
-    /// assert_eq!((tuner.len(), tuner.failures()), (1, 1));
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// Number of combinations that failed.
     pub fn failures(&self) -> usize {
         self.len() - self.model.observations.measured()
     }
 
-    /// The combinations that are asked and not told.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// assert_eq!(tuner.pending(), [c]);
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// The pending combinations: asked and not told.
     pub fn pending(&self) -> &[Combination<K>] {
         &self.pending
     }
 
-    /// The combinations in the queue, in the order in which they will be asked.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let default = tuner.space().combination(&[2, 7])?;
-    /// tuner.enqueue(&default)?;
-    /// assert_eq!(tuner.queue(), [default]);
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// The queued combinations, in the order in which they will be asked.
     pub fn queue(&self) -> &[Combination<K>] {
         &self.queue
     }
 
-    /// The combinations with an outcome, in the order of their first one.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// let c = tuner.ask()?.combination;
-    /// tuner.tell(&c, 2.5)?;
-    /// assert!(tuner.observations().all(|o| o.combination == c && o.value == 2.5));
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// All observations, in the order of their first outcome.
     pub fn observations(&self) -> impl Iterator<Item = Observation<K>> {
-        (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.shown(o))
+        (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.in_user_sign(o))
     }
 
     /// The observation with the best mean value; of equals the first.
@@ -330,11 +223,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn best_observed(&self) -> Option<Observation<K>> {
-        self.model.observations.ranked(0).map(|o| self.shown(o))
+        self.model.observations.ranked(0).map(|o| self.in_user_sign(o))
     }
 
-    /// The measured combination that the model thinks best. With noise it is a safer choice than the best value, which
-    /// may have been luck.
+    /// The measured combination with the best predicted value. With noise this is safer than the
+    /// best measured value, which may have been luck.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -354,7 +247,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.by_posterior().0.map(|scored| self.estimate(scored))
     }
 
-    /// What the model thinks of a combination; none before the first outcome or if the combination is foreign.
+    /// The model's prediction for a combination, or `None` before the first outcome and for a
+    /// combination of another space.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -375,49 +269,39 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.score_of(c).map(|scored| self.estimate(scored))
     }
 
-    /// The hyper-parameters that the model has now.
-    ///
-    /// ```
-    /// # use trimtab::{Config, Goal, Knob, Space};
-    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
-    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
-    /// # let mut tuner = Two::new();
-    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
-    /// assert!(tuner.hyper().length_scale > 0.0);
-    /// # Ok::<(), trimtab::Error>(())
-    /// ```
+    /// The current hyper-parameters of the model.
     pub fn hyper(&self) -> Hyper {
         self.model.fit.hyper()
     }
 
-    /// How many rows the table has, those for the descent included.
+    /// Number of table rows, including those for the descent.
     fn rows(&self) -> usize {
         limited(self.config.rows, L)
     }
 
-    /// How many of the rows are kept for the descent: at most half, so that an ask has a bound.
+    /// Number of rows kept for the descent: at most half, so that an ask is bounded.
     fn descent(&self) -> usize {
         usize::from(self.config.descent).min(self.rows() / 2)
     }
 
-    /// Whether a new combination is one too many.
+    /// Whether there is no room for a new combination.
     fn is_full(&self) -> bool {
         self.len() >= limited(self.config.observations, T)
     }
 
-    /// New rows, around what is best now.
+    /// Chooses new rows around the best observations.
     fn refresh_table(&mut self) {
         let mut random = self.random(Purpose::Rows);
         let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
         self.table = LookupTable::new(&self.space, self.rows(), self.descent(), random.bits(), best);
     }
 
-    /// Gives up an ask under way.
+    /// Ends an ask under way.
     fn cancel_ask(&mut self) {
         self.asking.active = false;
     }
 
-    /// Whether a combination may be asked: feasible, without an outcome, and not being measured.
+    /// Whether a combination may be asked: feasible, without an outcome, and not pending.
     #[inline(never)]
     fn is_open(&self, c: &Combination<K>) -> bool {
         self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
@@ -437,14 +321,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         })
     }
 
-    /// A combination with the model's opinion, and no score.
+    /// A combination with its posterior and a score of 0.
     #[inline(never)]
     fn score_of(&self, c: &Combination<K>) -> Option<Scored<K>> {
         let posterior = self.model.posterior(&self.space, c, &self.hyper(), &ANY)?;
         Some(Scored { combination: *c, posterior, score: 0.0 })
     }
 
-    /// In the user's units and sign.
+    /// Converts to the user's units and sign.
     fn estimate(&self, scored: Scored<K>) -> Estimate<K> {
         let Posterior { mean, variance } = scored.posterior;
         Estimate {
@@ -454,15 +338,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
     }
 
-    /// In the user's sign.
-    fn shown(&self, observation: Observation<K>) -> Observation<K> {
+    /// Converts to the user's sign.
+    fn in_user_sign(&self, observation: Observation<K>) -> Observation<K> {
         Observation { value: self.config.goal.flip(observation.value), ..observation }
     }
 
     #[inline(never)]
     fn random(&self, purpose: Purpose) -> Random {
-        let awaited = self.pending.len() as u64;
-        Random::new(self.seed, (purpose as u64) << 48 | awaited << 32 | u64::from(self.tells))
+        let pending = self.pending.len() as u64;
+        Random::new(self.seed, (purpose as u64) << 48 | pending << 32 | u64::from(self.tells))
     }
 }
 
@@ -474,18 +358,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 }
 
-/// What a configuration limits: to so many, or, by 0, to what there is room for.
+/// The smaller of a configured limit and the room; a limit of 0 means no limit.
 fn limited(limit: u16, room: usize) -> usize {
     if limit == 0 { room } else { room.min(usize::from(limit)) }
 }
 
-/// The type of a tuner for a constant array of knobs: works the sizes out.
+/// The type of a tuner for a constant array of knobs, with its sizes computed.
 ///
-/// `observations` is the most that are kept, `rows` how many candidates the lookup table has. With `dimensions` a space of more
-/// features is projected to that many at random, as the paper does; without, nothing is projected, which is better.
+/// `observations` is the number of observations to keep and `rows` the number of candidates in the
+/// lookup table. With `dimensions`, a random map projects the features to that many dimensions, as
+/// in the paper; without it nothing is projected, which finds better combinations.
 ///
 /// ```
-/// use trimtab::{Config, Knob, Space, Tuner};
+/// use trimtab::{Config, Knob, Space};
 /// const KNOBS: [Knob; 3] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3)];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 32, rows: 64);
 ///

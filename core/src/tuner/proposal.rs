@@ -1,8 +1,8 @@
-//! What a tuner proposes and predicts, in the user's units.
+//! Proposals and predictions, in the user's units.
 
 use crate::space::Combination;
 
-/// What to measure next, and what the model expects.
+/// The next combination to measure, with the model's prediction for it.
 ///
 /// ```
 /// # use trimtab::{Config, Knob, Space};
@@ -11,7 +11,7 @@ use crate::space::Combination;
 /// # let mut tuner = Two::new();
 /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
 /// let first = tuner.ask()?;
-/// assert_eq!((first.mean, first.std_dev, first.score), (0.0, f32::INFINITY, 0.0)); // nothing is known yet
+/// assert_eq!((first.mean, first.std_dev), (0.0, f32::INFINITY)); // nothing is known yet
 /// tuner.tell(&first.combination, 2.5)?;
 /// assert!(tuner.ask()?.std_dev.is_finite());
 /// # Ok::<(), trimtab::Error>(())
@@ -19,17 +19,18 @@ use crate::space::Combination;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proposal<const K: usize> {
-    /// What to measure next.
+    /// The combination to measure next.
     pub combination: Combination<K>,
-    /// The value that the model expects, in the user's units and sign; 0 before the first observation.
+    /// The predicted value, in the user's units and sign; 0 before the first observation.
     pub mean: f32,
-    /// The standard deviation of that expectation; infinite before the first observation.
+    /// The standard deviation of the prediction; infinite before the first observation.
     pub std_dev: f32,
-    /// The acquisition's score, in standardised units; the smallest won. 0 for what was not chosen by score.
+    /// The acquisition's score, in standardised units; the smallest wins. 0 if the combination was
+    /// not chosen by its score.
     pub score: f32,
 }
 
-/// What the model thinks of a combination.
+/// The model's prediction for a combination.
 ///
 /// ```
 /// # use trimtab::{Config, Knob, Space};
@@ -48,8 +49,8 @@ pub struct Proposal<const K: usize> {
 pub struct Estimate<const K: usize> {
     /// The combination.
     pub combination: Combination<K>,
-    /// The value that the model expects, in the user's units and sign.
+    /// The predicted value, in the user's units and sign.
     pub mean: f32,
-    /// The standard deviation of that expectation.
+    /// The standard deviation of the prediction.
     pub std_dev: f32,
 }

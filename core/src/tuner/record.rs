@@ -1,26 +1,30 @@
-//! The log is the state: what happened to a tuner, one record an event.
+//! The log is the state: one record per event of a tuner.
 //!
-//! Seed, configuration and the records, in order, rebuild a tuner bit for bit ([`Tuner::replay`](crate::Tuner::replay)): persistence,
-//! resuming, warm start, and checking a device's run on a PC are all the same thing.
+//! Seed, configuration and the records, in order, rebuild a tuner bit for bit
+//! ([`Tuner::replay`](crate::Tuner::replay)). Persistence, resuming, warm start and checking a
+//! device's run on a PC all work this way.
 //!
-//! | event | when it is written |
+//! | event | when to write it |
 //! |---|---|
-//! | told, failed | before the outcome is told, so that a power cut loses nothing |
-//! | enqueued | when a default is put in the queue |
-//! | asked | only if several are measured at once and all shall survive |
-//! | cancelled | when an ask that has a record is given up |
+//! | told, failed | before telling the outcome, so that a power cut loses nothing |
+//! | enqueued | when a default is queued |
+//! | asked | only if several are measured at once and all must survive |
+//! | cancelled | when an ask that has a record is cancelled |
 //!
-//! **Choices.** A record holds levels, not a [`Combination`]: it may come from anywhere, and becomes one only through a
-//! space. With the feature `postcard` it has a byte form: a version, the event, the levels, at most [`Record::MOST_BYTES`] bytes.
+//! **Choices**
+//! - A record holds levels, not a [`Combination`]: it may come from anywhere and becomes a
+//!   combination only through a space.
+//! - With the feature `postcard` it has a byte form of at most [`Record::MOST_BYTES`] bytes: a
+//!   version, the event, the levels.
 //!
-//! **Cost.** K + 8 bytes in memory, at most K + 9 in a log.
+//! **Cost.** K + 12 bytes in memory on a 32-bit chip, at most K + 8 in a log.
 
 use heapless::Vec;
 
 use crate::space::knob::Level;
 use crate::space::{Combination, Space, SpaceError};
 
-/// What happened to a combination.
+/// An event in the life of a combination.
 ///
 /// ```
 /// use trimtab::{Config, Event, Knob, Record, Space};
@@ -41,19 +45,19 @@ use crate::space::{Combination, Space, SpaceError};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Event {
-    /// It was measured, with this value.
+    /// Measured, with this value.
     Told(f32),
     /// Its measurement failed.
     Failed,
-    /// It was put in the queue.
+    /// Queued.
     Enqueued,
-    /// It was proposed.
+    /// Proposed.
     Asked,
-    /// It was proposed, and will not be told.
+    /// Proposed, but will not be told.
     Cancelled,
 }
 
-/// One event of a tuner.
+/// One entry of a log: an event and the combination it happened to.
 ///
 /// ```
 /// use trimtab::{Event, Knob, Record, Space};
@@ -66,67 +70,40 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Record<const K: usize> {
-    /// What happened.
+    /// The event.
     pub event: Event,
     levels: Vec<Level, K>,
 }
 
 impl<const K: usize> Record<K> {
-    /// The most bytes of its byte form: version, event, value, number of levels, levels.
-    ///
-    /// ```
-    /// // Whatever happened to twenty knobs, 28 bytes hold it.
-    /// assert_eq!(trimtab::Record::<20>::MOST_BYTES, 20 + 8);
-    /// ```
+    /// Most bytes of the byte form: version, event, value, number of levels, levels.
     pub const MOST_BYTES: usize = 1 + 1 + 4 + 2 + K;
 
-    /// What happened to a combination.
-    ///
-    /// ```
-    /// use trimtab::{Event, Knob, Record, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// assert_eq!(Record::new(&space.combination(&[3, 5])?, Event::Failed).event, Event::Failed);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// A record of this event.
     pub fn new(c: &Combination<K>, event: Event) -> Self {
         // A combination has at most K levels.
         Self { event, levels: Vec::from_slice(c.levels()).unwrap_or_default() }
     }
 
-    /// The levels, of whatever space they are.
-    ///
-    /// ```
-    /// use trimtab::{Event, Knob, Record, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// assert_eq!(Record::new(&space.combination(&[3, 5])?, Event::Failed).levels(), [3, 5]);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The levels, not checked against any space.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// The combination, if it is one of the space.
-    ///
-    /// ```
-    /// use trimtab::{Event, Knob, Record, Space, SpaceError};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// let record = Record::new(&space.combination(&[3, 5])?, Event::Failed);
-    /// let other = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(8)])?;
-    /// assert_eq!(record.combination(&other), Err(SpaceError::NoSuchLevel { position: 0, level: 3 }));
-    /// # Ok::<(), SpaceError>(())
-    /// ```
+    /// The combination, if it belongs to the space.
     pub fn combination(&self, space: &Space<K>) -> Result<Combination<K>, SpaceError> {
         space.combination(&self.levels)
     }
 }
 
-/// The version of the byte form, and the oldest that is read: 1 knew no [`Event::Cancelled`] and was the same otherwise.
+/// The version of the byte form, and the oldest that can be read: version 1 had no
+/// [`Event::Cancelled`] and was otherwise the same.
 #[cfg(feature = "postcard")]
 const VERSION: u8 = 2;
 #[cfg(feature = "postcard")]
 const OLDEST: u8 = 1;
 
-/// Why bytes are not a record.
+/// Why bytes could not be read as a record, or a record not be written.
 ///
 /// ```
 /// use trimtab::{Record, RecordError};
@@ -151,9 +128,11 @@ pub enum RecordError {
 impl core::fmt::Display for RecordError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Version { found } => write!(f, "a record of version {found}, this is version {VERSION}"),
-            Self::Malformed => write!(f, "not a record"),
-            Self::NoRoom => write!(f, "no room for the record"),
+            Self::Version { found } => {
+                write!(f, "a record of version {found} cannot be read, this is version {VERSION}")
+            }
+            Self::Malformed => write!(f, "the bytes are cut short or not a record"),
+            Self::NoRoom => write!(f, "the buffer is too short for the record"),
         }
     }
 }
@@ -163,16 +142,18 @@ impl core::error::Error for RecordError {}
 
 #[cfg(feature = "postcard")]
 impl<const K: usize> Record<K> {
-    /// Writes the byte form, and gives the part of the buffer that it takes.
+    /// Writes the byte form and returns the part of the buffer that it takes.
     ///
     /// ```
-    /// use trimtab::{Event, Knob, Record, Space};
+    /// use trimtab::{Event, Knob, Record, RecordError, Space};
     /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
     /// let record = Record::new(&space.combination(&[3, 5])?, Event::Told(0.5));
     /// let mut buffer = [0; Record::<2>::MOST_BYTES];
-    /// let bytes = record.to_bytes(&mut buffer).map_err(|_| trimtab::SpaceError::NoKnobs)?;
-    /// assert_eq!(Record::from_bytes(bytes), Ok(record));
-    /// # Ok::<(), trimtab::SpaceError>(())
+    /// let bytes = record.to_bytes(&mut buffer)?;
+    /// assert_eq!(Record::from_bytes(bytes)?, record);
+    /// // Cut short by a power loss:
+    /// assert_eq!(Record::<2>::from_bytes(&bytes[..5]), Err(RecordError::Malformed));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn to_bytes<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a [u8], RecordError> {
         match postcard::to_slice(&(VERSION, self), buffer) {
@@ -182,17 +163,6 @@ impl<const K: usize> Record<K> {
     }
 
     /// Reads the byte form.
-    ///
-    /// ```
-    /// use trimtab::{Event, Knob, Record, RecordError, Space};
-    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
-    /// let record = Record::new(&space.combination(&[3, 5])?, Event::Failed);
-    /// let mut buffer = [0; Record::<2>::MOST_BYTES];
-    /// let bytes = record.to_bytes(&mut buffer).unwrap_or_default();
-    /// assert_eq!(Record::from_bytes(bytes), Ok(record));
-    /// assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed)); // cut by a power loss
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         match bytes.split_first() {
             None => Err(RecordError::Malformed),
@@ -214,23 +184,24 @@ mod tests {
     const EVENTS: [Event; 5] = [Event::Told(f32::MAX), Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
 
     #[test]
-    fn every_event_comes_back_from_its_bytes_and_fits() {
+    fn every_event_survives_its_byte_form() {
         let space = Space::<300>::new(&[Knob::nominal(1); 300]).unwrap();
         for event in EVENTS {
             let record = Record::new(&space.at(0).unwrap(), event);
             let mut buffer = [0; Record::<300>::MOST_BYTES];
             let bytes = record.to_bytes(&mut buffer).unwrap();
-            // Only a told value takes all of the room.
+            // Only a value takes all of the room.
             assert_eq!(bytes.len() == Record::<300>::MOST_BYTES, matches!(event, Event::Told(_)));
+            assert_eq!(Record::<300>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
             assert_eq!(Record::from_bytes(bytes), Ok(record));
         }
     }
 
     #[test]
-    fn the_version_before_is_read_and_the_one_after_is_named() {
+    fn older_records_are_read_and_newer_ones_refused() {
         let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
         let c = space.combination(&[3, 5]).unwrap();
-        // Version 1: the event's number, then two levels. This is the layout of logs that are in flash.
+        // Version 1: the event's number, then two levels, as in logs that are in flash today.
         assert_eq!(Record::from_bytes(&[1, 1, 2, 3, 5]), Ok(Record::new(&c, Event::Failed)));
         assert_eq!(Record::from_bytes(&[2, 4, 2, 3, 5]), Ok(Record::new(&c, Event::Cancelled)));
         for found in [0, 3] {

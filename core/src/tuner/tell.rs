@@ -1,9 +1,11 @@
-//! What happens to a combination: it is queued, told, cancelled, or any of these again from a log.
+//! Outcomes and other events: a combination is queued, told, failed, cancelled, or any of these
+//! replayed from a log.
 //!
-//! **Choices.** Input is checked before anything is touched, so what is refused changes nothing. Whatever is taken in ends an ask under way: its
-//! candidates were scored without it.
+//! **Choices**
+//! - Input is checked before anything changes, so a refused call changes nothing.
+//! - An accepted event ends an ask under way: its candidates were scored without it.
 //!
-//! **Cost.** As in [`tuner`](super).
+//! **Cost.** See [`tuner`](super).
 
 use super::record::{Event, Record};
 use super::{MOST_PENDING, Tuner};
@@ -15,7 +17,7 @@ use crate::space::Combination;
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Tuner<K, M, D, T, L, P>
 {
-    /// Puts a combination in the queue: it is asked before anything else. For defaults from a data sheet.
+    /// Queues a combination to be asked before all others, such as a default from a data sheet.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -43,7 +45,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Ok(())
     }
 
-    /// Takes in a measured value, of a combination asked for or not. A combination told before is averaged.
+    /// Reports a measured value, for a combination that was asked or for any other. Values of the
+    /// same combination are averaged.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -62,11 +65,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if !value.is_finite() {
             return Err(TellError::NonFinite);
         }
-        self.take_in(c, Some(self.config.goal.flip(value)))
+        self.record_outcome(c, Some(self.config.goal.flip(value)))
     }
 
-    /// Takes in that measuring a combination failed: it crashed, hung or was unsafe. It is never asked again, and the model
-    /// learns it as the worst value so far.
+    /// Reports that measuring a combination failed: it crashed, hung or was unsafe. It is never
+    /// asked again, and the model counts it as the worst value so far.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -81,10 +84,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<(), TellError> {
-        self.take_in(c, None)
+        self.record_outcome(c, None)
     }
 
-    fn take_in(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
+    fn record_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
         if self.space.knobs().is_empty() || !self.space.contains(c) {
             return Err(TellError::Foreign);
         }
@@ -126,19 +129,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Ok(())
     }
 
-    /// Room for one more observation, by the user's policy; whether one was forgotten.
+    /// Makes room for one more observation by the user's policy; returns whether one was forgotten.
     fn make_room(&mut self) -> bool {
         if !self.is_full() {
             return false;
         }
         let observations = &mut self.model.observations;
-        let forgotten = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
-        observations.remove(forgotten);
-        self.model.forgot();
+        let evicted = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
+        observations.remove(evicted);
+        self.model.observation_removed();
         true
     }
 
-    /// Forgets that a combination was asked: it will not be told, and may be asked again. Whether it was awaited.
+    /// Cancels a pending combination: it will not be told and may be asked again. Returns whether
+    /// it was pending.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -151,22 +155,23 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn cancel(&mut self, c: &Combination<K>) -> bool {
-        let place = self.pending.iter().position(|own| own == c);
-        if let Some(place) = place {
+        let position = self.pending.iter().position(|own| own == c);
+        if let Some(i) = position {
             self.cancel_ask();
-            list::remove(&mut self.pending, place);
+            list::remove(&mut self.pending, i);
         }
-        place.is_some()
+        position.is_some()
     }
 
-    /// A combination is being measured or has an outcome: it leaves the queue.
+    /// Removes a combination from the queue.
     pub(super) fn leave_queue(&mut self, c: &Combination<K>) {
-        if let Some(place) = self.queue.iter().position(|own| own == c) {
-            list::remove(&mut self.queue, place);
+        if let Some(i) = self.queue.iter().position(|own| own == c) {
+            list::remove(&mut self.queue, i);
         }
     }
 
-    /// Takes in one record of a log. Records in their order rebuild the tuner that they are the log of, bit for bit.
+    /// Replays one record of a log. All records in order rebuild the tuner that wrote them, bit for
+    /// bit.
     ///
     /// ```
     /// use trimtab::{Config, Event, Knob, Record, Space};
@@ -206,9 +211,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                     return Err(EnqueueError::Known.into());
                 }
                 self.cancel_ask();
-                self.awaited(&c);
+                self.mark_pending(&c);
             }
-            // An ask without a record may have been given up with one: then nothing is awaited.
+            // An ask without a record may have been cancelled with one: then nothing is pending.
             Event::Cancelled => {
                 self.cancel(&c);
             }

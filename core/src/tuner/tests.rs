@@ -1,4 +1,4 @@
-//! The tuner as a whole, from within.
+//! Tests of the whole tuner that look at its private state.
 
 #![allow(clippy::unwrap_used)]
 
@@ -32,7 +32,8 @@ fn pruning_never_changes_the_winner() {
                 let search = |prune: bool| {
                     let mut tuner = tuner.clone();
                     tuner.ask_begin().unwrap();
-                    while tuner.fantasising(|tuner| tuner.score_candidates(50, prune, None::<&mut Cache<7, 4, 40, 0>>))
+                    while tuner
+                        .with_fantasies(|tuner| tuner.score_candidates(50, prune, None::<&mut Cache<7, 4, 40, 0>>))
                     {
                     }
                     tuner.asking.scan.best()
@@ -47,7 +48,7 @@ fn pruning_never_changes_the_winner() {
 }
 
 #[test]
-fn after_forgetting_the_factor_is_that_of_a_fresh_start() {
+fn after_an_eviction_the_factor_equals_a_rebuilt_one() {
     const KNOBS: [Knob; 4] = [Knob::nominal(3), Knob::ranked(6), Knob::nominal(2), Knob::ranked(5)];
     type Four = crate::tuner!(KNOBS, observations: 10, rows: 32);
     for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
@@ -69,9 +70,9 @@ fn after_forgetting_the_factor_is_that_of_a_fresh_start() {
     }
 }
 
-/// A run on a small chip can be checked by a tuner with more room.
+/// A tuner with more room can check a run of a small chip.
 #[test]
-fn with_equal_limits_a_large_tuner_does_what_a_small_one_does() {
+fn tuners_of_different_sizes_with_equal_limits_propose_the_same() {
     const KNOBS: [Knob; 4] = [Knob::nominal(3), Knob::ranked(6), Knob::nominal(2), Knob::ranked(5)];
     type Small = crate::tuner!(KNOBS, observations: 10, rows: 32);
     type Large = crate::tuner!(KNOBS, observations: 40, rows: 128);
@@ -95,7 +96,7 @@ fn with_equal_limits_a_large_tuner_does_what_a_small_one_does() {
     }
 }
 
-/// What was awaited decides what is drawn, so a cancel that is not in the log would show.
+/// Draws depend on the number of pending asks, so a cancel that is missing in the log would show.
 #[test]
 fn a_log_with_cancels_rebuilds_the_tuner() {
     const KNOBS: [Knob; 5] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3), Knob::ranked(6), Knob::nominal(5)];
@@ -133,7 +134,7 @@ fn a_log_with_cancels_rebuilds_the_tuner() {
 const PAIR: [Knob; 3] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3)];
 type Pair = crate::tuner!(PAIR, observations: 20, rows: 40);
 
-/// A tuner that was told so many values.
+/// A tuner that was told these values.
 fn told(config: Config, values: &[f32]) -> std::boxed::Box<Pair> {
     let mut tuner = std::boxed::Box::new(Pair::new());
     tuner.init(Space::new(&PAIR).unwrap(), config, 5).unwrap();
@@ -144,29 +145,29 @@ fn told(config: Config, values: &[f32]) -> std::boxed::Box<Pair> {
     tuner
 }
 
-/// What the model thinks of every combination.
-fn opinions(tuner: &Pair) -> std::vec::Vec<Option<Estimate<3>>> {
+/// The predictions for every combination, and the best one.
+fn predictions(tuner: &Pair) -> std::vec::Vec<Option<Estimate<3>>> {
     let all = (0..=tuner.space.last_index()).map(|i| tuner.space.at(i).unwrap());
     all.map(|c| tuner.predict(&c)).chain([tuner.best_posterior()]).collect()
 }
 
 #[test]
-fn between_slices_the_opinions_are_those_of_the_observations() {
+fn between_slices_predictions_ignore_pending_combinations() {
     let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
     tuner.ask().unwrap();
     tuner.ask().unwrap();
-    let before = opinions(&tuner);
+    let before = predictions(&tuner);
     tuner.ask_begin().unwrap();
-    assert_eq!(opinions(&tuner), before);
+    assert_eq!(predictions(&tuner), before);
     while tuner.ask_step(3).unwrap().is_none() {
-        assert_eq!(opinions(&tuner), before);
+        assert_eq!(predictions(&tuner), before);
     }
-    assert_eq!((opinions(&tuner), tuner.pending().len()), (before, 3));
+    assert_eq!((predictions(&tuner), tuner.pending().len()), (before, 3));
 }
 
-/// Of a factor whose diagonal is far too small every further row breaks down.
+/// With a factor whose diagonal is far too small, every further row breaks down.
 #[test]
-fn a_fantasy_that_breaks_the_factor_down_is_left_out_and_changes_nothing() {
+fn a_fantasy_that_breaks_the_factor_is_left_out() {
     let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
     tuner.ask().unwrap();
     let n = tuner.len();
@@ -175,15 +176,15 @@ fn a_fantasy_that_breaks_the_factor_down_is_left_out_and_changes_nothing() {
         |i: usize, row: &mut [f32]| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1e-6 } else { 0.0 });
     tuner.model.gp.extend(n, tiny).unwrap();
     let (hyper, factors) = (tuner.hyper(), tuner.model.factors);
-    tuner.fantasising(|tuner| {
+    tuner.with_fantasies(|tuner| {
         assert_eq!((tuner.model.gp.len(), tuner.model.observations.points().count()), (n, n + 1));
     });
-    assert_eq!(tuner.model.observations.points().count(), n, "a place is left behind");
-    assert_eq!((tuner.hyper(), tuner.model.factors), (hyper, factors), "the noise of a fantasy stays");
+    assert_eq!(tuner.model.observations.points().count(), n, "a fantasy is left behind");
+    assert_eq!((tuner.hyper(), tuner.model.factors), (hyper, factors), "a fantasy changed the fit");
 }
 
 #[test]
-fn costs_of_any_size_are_never_scored_as_not_a_number() {
+fn no_cost_leads_to_a_score_that_is_not_a_number() {
     let sizes = [f32::MAX, f32::MIN, 1e30, -1e30, 0.0, 1e19, f32::MIN_POSITIVE, -3e15, 1.0];
     for acquisition in [Acquisition::ExpectedImprovement, Config::paper().acquisition] {
         for prior in [Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD] {
@@ -194,16 +195,16 @@ fn costs_of_any_size_are_never_scored_as_not_a_number() {
                 assert!(!p.score.is_nan() && !p.mean.is_nan() && p.std_dev >= 0.0, "{config:?} {p:?}");
                 tuner.tell(&p.combination, *value).unwrap();
             }
-            assert!(opinions(&tuner).iter().all(|e| e.is_some_and(|e| e.mean.is_finite() && e.std_dev.is_finite())));
-            // The observations themselves are what was told.
+            assert!(predictions(&tuner).iter().all(|e| e.is_some_and(|e| e.mean.is_finite() && e.std_dev.is_finite())));
+            // The observations keep the values as told.
             assert_eq!(tuner.best_observed().map(|best| best.value), Some(f32::MIN));
         }
     }
 }
 
-/// Whatever the fit does, the factor is that of the hyper-parameters.
+/// Whatever the fit does, the factor belongs to the current hyper-parameters.
 #[test]
-fn a_known_noise_is_in_the_factor_without_sweeps_too() {
+fn a_known_noise_is_in_the_factor_even_without_sweeps() {
     for (sweeps, refit) in [(0, 8), (0, 1), (1, 8), (2, 1)] {
         let fit = Fitting { sweeps, ..Config::default().fit };
         let config = Config { fit, refit, noise: Noise::Given(0.7), ..Config::default() };
@@ -212,12 +213,12 @@ fn a_known_noise_is_in_the_factor_without_sweeps_too() {
             let mut fresh = tuner.clone();
             fresh.model.gp.clear();
             fresh.model.rebuild(&fresh.space, &fresh.config);
-            assert_eq!(opinions(&tuner), opinions(&fresh), "{sweeps} sweeps, {n} observations");
+            assert_eq!(predictions(&tuner), predictions(&fresh), "{sweeps} sweeps, {n} observations");
         }
     }
 }
 
-/// A cache of fewer rows than the table has, of as many and of more: the same proposals.
+/// A cache with fewer rows than the table, as many, or more: the same proposals.
 #[test]
 fn a_cache_of_any_length_proposes_the_same() {
     const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];

@@ -1,4 +1,4 @@
-//! Bad input is a small error, and the tuner is as it was.
+//! Bad input gives a small error and leaves the tuner unchanged.
 
 use trimtab::{
     AskError, Combination, Config, Distribution, InitError, Knob, KnobError, Scale, Space, SpaceError, TellError, Tuner,
@@ -19,13 +19,13 @@ fn tuner() -> Small {
     tuner
 }
 
-/// Everything a caller can see, and all that decides what comes next.
+/// The whole state of the tuner.
 fn state(tuner: &Small) -> String {
     format!("{tuner:?}")
 }
 
 #[test]
-fn bad_spaces() {
+fn bad_spaces_are_refused() {
     let refused = |knobs: &[Knob]| Space::<3>::new(knobs).expect_err("refused");
     let knob = |error| SpaceError::Knob { position: 0, error };
     assert_eq!(refused(&[]), SpaceError::NoKnobs);
@@ -40,7 +40,7 @@ fn bad_spaces() {
 }
 
 #[test]
-fn bad_combinations() {
+fn bad_combinations_are_refused() {
     assert_eq!(space().combination(&[3, 0]), Err(SpaceError::NoSuchLevel { position: 0, level: 3 }));
     assert_eq!(space().combination(&[0]), Err(SpaceError::WrongLength { given: 1, knobs: 2 }));
     assert_eq!(space().combination(&[0, 0, 0]), Err(SpaceError::WrongLength { given: 3, knobs: 2 }));
@@ -64,7 +64,7 @@ fn bad_costs_and_foreign_combinations_change_nothing() {
 }
 
 #[test]
-fn a_full_store_refuses_and_changes_nothing() {
+fn a_full_tuner_refuses_and_changes_nothing() {
     let mut tuner = tuner();
     for _ in 0..4 {
         let c = tuner.ask().expect("a proposal").combination;

@@ -1,4 +1,5 @@
-//! What real hardware does to a tuner: defaults, failures, noise, parallel measurements, drift, power cuts.
+//! How a tuner copes with real hardware: defaults, failures, noise, parallel measurements, drift,
+//! power cuts.
 
 use trimtab::internals::Random;
 use trimtab::{AskError, Combination, Config, EnqueueError, Event, Goal, Knob, Noise, Record, Space, Tuner, WhenFull};
@@ -26,7 +27,7 @@ fn the_queue_is_asked_first_and_in_order() {
         tuner.enqueue(c).expect("room");
     }
     assert_eq!(tuner.enqueue(&defaults[0]), Err(EnqueueError::Known));
-    // One of them is measured by someone else meanwhile, and is not asked.
+    // A queued combination that is told meanwhile is not asked.
     tuner.tell(&defaults[1], 3.0).expect("taken");
     assert_eq!(tuner.ask().map(|p| p.combination), Ok(defaults[0]));
     assert_eq!(tuner.ask().map(|p| p.combination), Ok(defaults[2]));
@@ -43,9 +44,9 @@ fn the_queue_is_asked_first_and_in_order() {
 }
 
 #[test]
-fn failures_are_counted_apart_never_asked_again_and_avoided() {
+fn failures_are_counted_avoided_and_never_asked_again() {
     let mut tuner = tuner(Config::default());
-    // Everything with the third knob at level 3 crashes.
+    // Every combination with the third knob at level 3 crashes.
     let crashes = |c: &Combination<6>| c.level(2) == 3;
     let mut late = 0;
     for i in 0..24 {
@@ -66,7 +67,7 @@ fn failures_are_counted_apart_never_asked_again_and_avoided() {
 }
 
 #[test]
-fn when_all_failed_it_still_proposes() {
+fn it_still_proposes_when_every_measurement_failed() {
     let mut tuner = tuner(Config::default());
     for n in 1..=20 {
         let p = tuner.ask().expect("a proposal");
@@ -109,14 +110,14 @@ fn several_can_be_measured_at_once() {
     assert!(tuner.cancel(&asked[3]) && !tuner.cancel(&asked[3]));
     let again = tuner.ask().expect("room for one").combination;
     for c in asked.iter().filter(|c| **c != asked[3]).chain([&again]) {
-        tuner.tell(c, cost(c)).expect("taken in any order");
+        tuner.tell(c, cost(c)).expect("outcomes may come in any order");
     }
     assert!(tuner.pending().is_empty() && tuner.len() == 14);
 }
 
 /// Without fantasies a second ask would sit next to the first.
 #[test]
-fn what_is_being_measured_is_believed_to_be_known() {
+fn pending_combinations_are_scored_as_if_measured() {
     let mut tuner = tuner(Config::default());
     for _ in 0..8 {
         let c = tuner.ask().expect("a proposal").combination;
@@ -124,9 +125,10 @@ fn what_is_being_measured_is_believed_to_be_known() {
     }
     let first = tuner.ask().expect("a proposal");
     let before = tuner.ask().expect("another");
-    tuner.tell(&first.combination, first.mean).expect("just what was expected");
+    tuner.tell(&first.combination, first.mean).expect("taken");
     let after = tuner.predict(&before.combination).expect("a model");
-    // The fantasy was that the first one costs what was expected; now it is known, and little changes.
+    // The fantasy gave the first combination its predicted cost. The real outcome is the same, so
+    // little changes.
     assert!((after.std_dev - before.std_dev).abs() < 0.25 * before.std_dev, "{} {}", after.std_dev, before.std_dev);
 }
 
@@ -148,7 +150,8 @@ fn maximising_is_minimising_with_the_other_sign() {
     assert_eq!((a.combination, a.mean), (b.combination, -b.mean));
 }
 
-/// With noise the incumbent is measured again, only if allowed, at most so often, and new ones are asked in between.
+/// With noise the incumbent is measured again, but only if allowed, never more often than allowed,
+/// and with new combinations in between.
 #[test]
 fn an_incumbent_in_doubt_is_measured_again() {
     for remeasure in [1, 4] {
@@ -169,7 +172,8 @@ fn an_incumbent_in_doubt_is_measured_again() {
     }
 }
 
-/// What was forgotten is no repeat: a tuner that follows a drift goes on measuring in doubt.
+/// A forgotten combination does not count as a repeat, so a tuner that follows a drift keeps
+/// remeasuring.
 #[test]
 fn remeasuring_goes_on_while_forgetting() {
     for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
@@ -187,7 +191,8 @@ fn remeasuring_goes_on_while_forgetting() {
 
 #[test]
 fn a_given_noise_is_respected() {
-    // Noise as large as the signal: the posterior at a measured combination must not be its value.
+    // With noise as large as the signal, the posterior of a measured combination must not equal its
+    // value.
     let fit = |noise| {
         let mut tuner = tuner(Config { noise, ..Config::default() });
         for _ in 0..20 {
@@ -200,7 +205,7 @@ fn a_given_noise_is_respected() {
 }
 
 #[test]
-fn a_full_store_forgets_as_told() {
+fn a_full_tuner_evicts_by_its_policy() {
     for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
         let mut tuner = tuner(Config { when_full, ..Config::default() });
         let mut told = Vec::new();
@@ -221,7 +226,8 @@ fn a_full_store_forgets_as_told() {
     }
 }
 
-/// Random histories, with everything in them: the records rebuild a tuner that goes on with the same bits.
+/// Random histories with every kind of event: the records rebuild a tuner that continues with the
+/// same bits.
 #[test]
 fn the_log_rebuilds_the_tuner() {
     type Small = Tuner<6, 0, 4, 12, 32, { trimtab::sizes::triangle(12) }>;
@@ -255,7 +261,7 @@ fn the_log_rebuilds_the_tuner() {
                     None => continue,
                 },
             };
-            // What was refused is not in the log.
+            // Refused calls are not in the log.
             if first.replay(&record).is_ok() {
                 log.push(record);
             }
@@ -284,9 +290,9 @@ fn slices_give_the_same_bits_and_a_tell_ends_them() {
         let proposal = whole.ask().expect("a proposal");
         sliced.ask_begin().expect("begun");
         if i == 10 {
-            // Given up half way and begun anew.
+            // Abandoned half way and begun again.
             assert_eq!(sliced.ask_step(3), Ok(None));
-            sliced.ask_begin().expect("begun anew");
+            sliced.ask_begin().expect("begun again");
         }
         let same = loop {
             if let Some(p) = sliced.ask_step(1 + random.below(7) as u16).expect("under way") {
@@ -316,7 +322,8 @@ fn a_cache_changes_nothing_but_the_time() {
             let proposal = plain.ask().expect("a proposal");
             assert_eq!(quick.ask_with(&mut cache), Ok(proposal), "at {i}");
             let c = match random.below(8) {
-                // A repeat, a stranger, one that stays awaited: all of them change what a cache may know.
+                // A repeat, a combination never asked, one that stays pending: each changes what a
+                // cache may hold.
                 0 => plain.observations().next().map_or(proposal.combination, |o| o.combination),
                 1 => plain.space().at(random.bits() % 1920).expect("an index"),
                 2 if plain.pending().len() < 4 => continue,

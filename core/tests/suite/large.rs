@@ -1,4 +1,4 @@
-//! Spaces beyond 2⁶⁴ combinations: they are tuned like any other, and what needs an index says so.
+//! Spaces beyond 2⁶⁴ combinations are tuned like any other; calls that need an index refuse them.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,8 @@ const T: usize = 60;
 type Large = trimtab::tuner!(KNOBS, observations: T, rows: 64);
 type LargeCache = trimtab::tuner_cache!(KNOBS, observations: T, rows: 64);
 
-/// The mean distance of the graded knobs from a level each, and the share of the nominal ones at the wrong level.
+/// The mean of the graded knobs' distances from a target level each and of the nominal knobs at a
+/// wrong level.
 fn cost(c: &Combination<200>) -> f32 {
     let one = |(i, level): (usize, &u8)| match i % 4 {
         0 => f32::from(u8::from(*level >= 32)),
@@ -64,7 +65,7 @@ fn two_hundred_knobs_of_64_levels_are_tuned() {
 }
 
 #[test]
-fn what_is_infeasible_is_not_asked_there_either() {
+fn infeasible_combinations_are_never_asked() {
     let space =
         Space::new(&KNOBS).expect("sound").with_feasible(&|c| c.level(0) < 32 && c.level(199).is_multiple_of(2));
     let mut tuner = tuner(space);
@@ -75,22 +76,22 @@ fn what_is_infeasible_is_not_asked_there_either() {
     }
 }
 
-/// A space that is all but forbidden is given up after a while, not searched for ever.
+/// With no feasible combination an ask gives up after a while instead of searching forever.
 #[test]
-fn a_search_in_vain_ends() {
+fn an_ask_without_feasible_combinations_ends() {
     let mut tuner = tuner(Space::new(&KNOBS).expect("sound").with_feasible(&|_| false));
     assert!(matches!(tuner.ask(), Err(AskError::NoneFound { .. })));
 }
 
 #[test]
-fn what_needs_an_index_says_so() {
+fn calls_that_need_an_index_refuse() {
     const BITS: [Knob; 65] = [Knob::nominal(2); 65];
     type Mapped = Tuner<65, 65, 4, 8, 16, { triangle(8) }>;
     let mut tuner = Box::new(Mapped::new());
     let refused = tuner.init(Space::new(&BITS).expect("sound"), Config::paper(), 1);
     assert_eq!(refused, Err(InitError::TooLarge));
     assert!(InitError::TooLarge.to_string().contains("PerKnob"));
-    // The random map does not: only the way back from a point does.
+    // The random map needs no index; only the way back from a point does.
     let config = Config { encoding: Encoding::PerKnob, map: Some(Distribution::Centred), ..Config::paper() };
     tuner.init(Space::new(&BITS).expect("sound"), config, 1).expect("per knob");
     let c = tuner.ask().expect("a first").combination;
@@ -103,9 +104,9 @@ fn what_needs_an_index_says_so() {
     assert_ne!(tuner.ask().expect("a proposal").combination, c);
 }
 
-/// 2⁶⁴ exactly is not beyond.
+/// Exactly 2⁶⁴ combinations all have an index.
 #[test]
-fn the_last_space_with_an_index() {
+fn the_largest_indexed_space_is_looked_up() {
     const BITS: [Knob; 64] = [Knob::nominal(2); 64];
     type Mapped = Tuner<64, 64, 4, 8, 16, { triangle(8) }>;
     let mut tuner = Box::new(Mapped::new());
@@ -113,7 +114,7 @@ fn the_last_space_with_an_index() {
     let c = tuner.ask_lookup(Region::UnitBox).expect("a first").combination;
     tuner.tell(&c, 1.0).expect("taken");
     assert!(!matches!(tuner.ask_lookup(Region::UnitBox), Err(AskError::TooLarge)));
-    // Where `Compact` is impossible its bits need no room.
+    // Where `Compact` is impossible, its bits take no room.
     assert_eq!((features(&BITS), features(&[Knob::ranked(256); 8]), features(&[Knob::ranked(256); 9])), (64, 64, 18));
     assert_eq!(graded_features(&KNOBS), 300);
 }

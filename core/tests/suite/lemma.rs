@@ -1,7 +1,9 @@
-//! Lemma 1, measured: how well each distribution of R keeps squared distances at the Hamming distance.
+//! Lemma 1, measured: how well each distribution of R preserves the Hamming distance as squared
+//! distance.
 //!
-//! For the lemma's map the share of pairs outside (1 ± ε) is at most 2·exp(−d·(ε²/2 − ε³/3)/2), the bound in the
-//! proof of Johnson and Lindenstrauss' lemma for entries of mean 0 and variance 1/d with light tails (Achlioptas 2003).
+//! For the lemma's map, the share of pairs outside (1 ± ε) is at most 2·exp(−d·(ε²/2 − ε³/3)/2).
+//! This is the bound in the proof of the Johnson-Lindenstrauss lemma for entries of mean 0 and
+//! variance 1/d with light tails (Achlioptas 2003).
 //! `cargo test -p trimtab --test suite lemma -- --nocapture` prints the table.
 
 use trimtab::Distribution;
@@ -11,7 +13,8 @@ const M: usize = 24;
 const MAPS: u64 = 100;
 const PAIRS: u64 = 100;
 
-/// One pair of Boolean vectors: squared distance of the embeddings, Hamming distance, difference in the number of ones.
+/// A pair of Boolean vectors: squared distance of the embeddings, Hamming distance, difference in
+/// the number of ones.
 struct Pair {
     embedded: f32,
     hamming: f32,
@@ -69,7 +72,7 @@ fn holds<const D: usize>(distribution: Distribution) {
 }
 
 #[test]
-fn centred_and_signs_keep_the_lemma() {
+fn centred_and_signs_obey_the_lemma() {
     for distribution in [Distribution::Centred, Distribution::Signs] {
         holds::<8>(distribution);
         holds::<20>(distribution);
@@ -88,7 +91,7 @@ fn more_dimensions_distort_less() {
     }
 }
 
-/// Why `Uniform01` is not the default: what it keeps is the number of ones.
+/// Why `Uniform01` is not the default: it preserves the number of ones.
 #[test]
 fn uniform01_follows_the_number_of_ones() {
     for (distribution, ones_above, hamming_above) in
@@ -98,11 +101,12 @@ fn uniform01_follows_the_number_of_ones() {
         let with_ones = correlation(&pairs, |p| p.embedded, |p| p.ones * p.ones);
         let with_hamming = correlation(&pairs, |p| p.embedded, |p| p.hamming);
         println!(
-            "{distribution:?} m = 24, d = 20: correlation of squared distances with the Hamming distance {with_hamming:.2}, with the squared difference in the number of ones {with_ones:.2}"
+            "{distribution:?} m = 24, d = 20: correlation of squared distances with the Hamming distance \
+             {with_hamming:.2}, with the squared difference in the number of ones {with_ones:.2}"
         );
         assert!(with_ones > ones_above && with_hamming > hamming_above);
         assert!(distribution != Distribution::Uniform01 || with_hamming < 0.4);
-        // The authors' scaling is not the lemma's either: every distance shrinks to a fraction.
+        // Nor does the authors' scaling obey the lemma: every distance shrinks to a fraction.
         assert_eq!(share_outside(&pairs, 0.9) > 0.99, distribution == Distribution::Uniform01);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of core through its public face, in one binary so that the tuner is compiled once.
+//! Tests of core through its public API, in one binary so that the tuner is compiled once.
 //!
 //! One part alone: `cargo test -p trimtab --test suite properties`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

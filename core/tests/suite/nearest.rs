@@ -1,4 +1,5 @@
-//! The nearest combination against enumeration: every encoding, every map, points of every kind, with and without what is ruled out.
+//! The nearest combination against enumeration: every encoding, map and kind of point, with and
+//! without excluded combinations.
 
 use trimtab::internals::{Encoder, Lookup, Nearest, NearestError, Random, RandomMap, squared_distance};
 use trimtab::{Combination, Distribution, Encoding, Knob, Scale, Space};
@@ -6,7 +7,7 @@ use trimtab::{Combination, Distribution, Encoding, Knob, Scale, Space};
 const K: usize = 32;
 const M: usize = 32;
 const VALUES: [f32; 5] = [10.0, 22.0, 47.0, 100.0, 470.0];
-/// Two values are the same: levels that only their index tells apart.
+/// Two equal values: only their index distinguishes these levels.
 const REPEATED: [f32; 4] = [1.0, 3.0, 3.0, 7.0];
 const MAPS: [Distribution; 3] = [Distribution::Centred, Distribution::Uniform01, Distribution::Signs];
 
@@ -14,7 +15,8 @@ fn is_feasible(c: &Combination<K>) -> bool {
     c.levels().iter().map(|level| u32::from(*level)).sum::<u32>() % 3 != 1
 }
 
-/// Spaces of up to some thousand combinations, most of them not a power of two, some with a predicate.
+/// Spaces of up to some thousand combinations, most of them not a power of two, some with a
+/// predicate.
 fn spaces() -> Vec<Space<K>> {
     let (bit, three, four, five) = (Knob::nominal(2), Knob::nominal(3), Knob::ranked(4), Knob::nominal(5));
     let (value, twin) = (Knob::graded(&VALUES, Scale::Log), Knob::graded(&REPEATED, Scale::Linear));
@@ -34,8 +36,8 @@ fn spaces() -> Vec<Space<K>> {
     ]
 }
 
-/// Where the map puts these features.
-fn place<const D: usize>(lookup: &Lookup<'_, K, M, D>, z: &[f32; M]) -> Vec<f32> {
+/// The embedding of these features.
+fn embedding<const D: usize>(lookup: &Lookup<'_, K, M, D>, z: &[f32; M]) -> Vec<f32> {
     let mut x = vec![0.0; D];
     lookup.map.embed(z, &mut x);
     x
@@ -45,14 +47,15 @@ fn place<const D: usize>(lookup: &Lookup<'_, K, M, D>, z: &[f32; M]) -> Vec<f32>
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 const SOME: [u32; 4] = [1, 3, 5, 7];
 
-/// A point: at, near or between combinations, in the box, in the middle, far, very far, or as the authors' code asks.
+/// A point: at, near or between combinations, in the box, in the middle, far, very far, or as the
+/// authors' code asks.
 fn point<const D: usize>(lookup: &Lookup<'_, K, M, D>, kind: u32, random: &mut Random) -> Vec<f32> {
     let mut z = [0.0; M];
     z.iter_mut().take(lookup.encoder.features()).for_each(|z| *z = random.uniform() - 0.5);
-    let inside = place(lookup, &z);
+    let inside = embedding(lookup, &z);
     let index = u64::from(random.below(lookup.space.last_index() as u32 + 1));
     lookup.encoder.encode(lookup.space, &lookup.space.at(index).unwrap(), &mut z);
-    let at = place(lookup, &z);
+    let at = embedding(lookup, &z);
     let length = (squared_distance(&at, &[0.0; M]) / at.len().max(1) as f32).sqrt();
     let mut any = |scale: f32| (random.uniform() - 0.5) * scale;
     match kind {
@@ -67,8 +70,8 @@ fn point<const D: usize>(lookup: &Lookup<'_, K, M, D>, kind: u32, random: &mut R
     }
 }
 
-/// Compares with the first of all by (distance, index); then with the nearest, the nearest few, and, if there are not
-/// too many, most combinations excluded.
+/// Compares with the first of all by (distance, index): with nothing excluded, then with the
+/// nearest, the nearest few and, in small spaces, most combinations excluded.
 fn check<const D: usize>(lookup: &Lookup<'_, K, M, D>, x: &[f32], context: &str) {
     let all = (0..=lookup.space.last_index()).map(|index| {
         let c = lookup.space.at(index).unwrap();
@@ -109,7 +112,7 @@ fn compare<const D: usize>(
 }
 
 #[test]
-fn it_is_the_first_of_all_by_distance_and_index() {
+fn the_result_is_the_first_by_distance_and_index() {
     let mut cases = 0;
     for (seed, space) in (1..).zip(&spaces()) {
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
@@ -124,7 +127,7 @@ fn it_is_the_first_of_all_by_distance_and_index() {
 }
 
 #[test]
-fn sixteen_bits_and_more() {
+fn larger_spaces_agree_with_enumeration() {
     let bits = Space::new(&[Knob::nominal(2); 16]).unwrap();
     let fives = Space::new(&[Knob::nominal(5); 6]).unwrap();
     for distribution in MAPS {
@@ -135,9 +138,10 @@ fn sixteen_bits_and_more() {
     compare::<20>(&bits, Encoding::Compact, Distribution::Uniform01, &SOME, 4);
 }
 
-/// Too many to enumerate: the nearest to a combination's own place is that, and nothing is excluded in vain.
+/// Too many to enumerate: the nearest to the embedding of a combination is that combination, and
+/// excluding it gives the next.
 #[test]
-fn thirty_two_bits() {
+fn thirty_two_bits_are_found_and_excluded() {
     let space = Space::<K>::new(&[Knob::nominal(2); 32]).unwrap();
     let encoder = Encoder::new(&space, Encoding::Compact);
     for distribution in [Distribution::Centred, Distribution::Uniform01] {
@@ -148,7 +152,7 @@ fn thirty_two_bits() {
             let (mut z, mut random) = ([0.0; M], Random::new(seed, 1));
             let c = space.at(random.bits() >> 32).unwrap();
             encoder.encode(&space, &c, &mut z);
-            let x = place(&lookup, &z);
+            let x = embedding(&lookup, &z);
             assert_eq!(lookup.nearest(&x, |_| false, 20_000).unwrap().combination, c);
             let mut visited = vec![c];
             for _ in 0..5 {
@@ -161,9 +165,9 @@ fn thirty_two_bits() {
     }
 }
 
-/// The most that an index can hold, under a map to fewer dimensions.
+/// As many bits as an index can hold, under a map to fewer dimensions.
 #[test]
-fn sixty_four_bits() {
+fn sixty_four_bits_are_found() {
     let space = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
     let encoder = Encoder::new(&space, Encoding::Compact);
     let mut map = RandomMap::<48, 64>::new();
@@ -178,7 +182,7 @@ fn sixty_four_bits() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_an_error() {
+fn impossible_lookups_are_errors() {
     let space = Space::<K>::new(&[Knob::nominal(3); 5]).unwrap();
     let encoder = Encoder::new(&space, Encoding::PerKnob);
     let mut map = RandomMap::<6, M>::new();

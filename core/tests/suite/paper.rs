@@ -1,8 +1,9 @@
-//! `Config::paper()` does what the authors' code does, its bias included.
+//! `Config::paper()` behaves like the authors' code, including its bias.
 //!
-//! A run of their code on thumbs-up (m = 20, d = 10) reaches the optimum at evaluation 3 and then stays at 17 to 19 ones: it searches the unit box, of which
-//! the embeddings fill a tiny part, so most queries fall back to nearly all ones. That looks brilliant where the optimum is all
-//! ones; under a mask of the bits, which changes nothing about the problem, it does not.
+//! On thumbs-up (m = 20, d = 10) their code reaches the optimum at evaluation 3 and then stays at
+//! 17 to 19 ones: it searches the unit box, of which the embeddings fill a tiny part, so most
+//! queries fall back to nearly all ones. That looks brilliant where the optimum is all ones. Under
+//! a mask of the bits, which does not change the problem, it does not.
 
 use trimtab::{Config, Knob, Region, Space};
 
@@ -15,7 +16,7 @@ enum Ask {
     Recon(Region),
 }
 
-/// How many thumbs are up at each of 40 evaluations; a thumb of the mask counts when it is down.
+/// Number of thumbs up at each of 40 evaluations; a thumb of the mask counts when it is down.
 fn thumbs_up(ask: Ask, mask: u32, seed: u64) -> Vec<u32> {
     let mut tuner = Box::new(Thumbs::new());
     tuner.init(Space::new(&THUMBS).expect("sound"), Config::paper(), seed).expect("ten dimensions");
@@ -53,7 +54,7 @@ fn under_a_mask_the_bias_shows() {
 }
 
 #[test]
-fn the_other_variants_run_and_ask_nothing_twice() {
+fn the_other_variants_improve_and_never_ask_twice() {
     for ask in [Ask::Lookup(Region::BoundingBox), Ask::Recon(Region::UnitBox), Ask::Recon(Region::BoundingBox)] {
         let ups = thumbs_up(ask, 0, 1);
         assert!(ups.iter().max() > ups.first(), "{ups:?}");

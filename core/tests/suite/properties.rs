@@ -1,4 +1,4 @@
-//! What must hold for any space, seed and costs, over spaces drawn at random.
+//! Properties that hold for any space, seed and costs, on spaces drawn at random.
 
 use trimtab::internals::Random;
 use trimtab::{
@@ -56,7 +56,7 @@ fn tuner(space: &Space<K>, config: Config, seed: u64) -> Box<Small> {
     tuner
 }
 
-/// Asks and tells to the end; the proposals, and why it ended if it did.
+/// Asks and tells up to the budget; returns the proposals, and the error that ended it, if any.
 fn run(tuner: &mut Small, budget: usize) -> (Vec<Proposal<K>>, Option<AskError>) {
     let mut proposals = Vec::new();
     for _ in 0..budget {
@@ -77,7 +77,7 @@ fn is_safe(c: &Combination<K>) -> bool {
 }
 
 #[test]
-fn asked_once_feasible_and_to_the_end() {
+fn every_feasible_combination_is_asked_once() {
     for seed in 0..150 {
         let mut random = Random::new(seed, 1);
         let restricted = random.below(2) == 1;
@@ -102,7 +102,7 @@ fn asked_once_feasible_and_to_the_end() {
 }
 
 #[test]
-fn tiny_spaces_are_measured_whole() {
+fn tiny_spaces_are_exhausted() {
     for (knobs, n) in [(vec![Knob::nominal(1)], 1), (vec![Knob::nominal(2)], 2), (vec![Knob::ranked(2); 2], 4)] {
         let mut tuner = tuner(&Space::new(&knobs).expect("sound"), Config::default(), 3);
         let (proposals, end) = run(&mut tuner, 48);
@@ -138,7 +138,8 @@ fn the_same_seed_gives_the_same_bits_and_another_does_not() {
     assert!(different > 10);
 }
 
-/// What was told is the state: a fresh tuner told the same goes on with the same bits, however often either was asked.
+/// The outcomes are the state: a fresh tuner told the same continues with the same bits, however
+/// often either was asked.
 #[test]
 fn the_measurements_rebuild_the_tuner() {
     for seed in 0..20 {
@@ -157,7 +158,7 @@ fn the_measurements_rebuild_the_tuner() {
 }
 
 #[test]
-fn repeats_are_averaged_and_the_average_is_believed() {
+fn repeats_are_averaged() {
     let space = Space::<K>::new(&[Knob::nominal(2); 5]).expect("sound");
     let mut tuner = tuner(&space, Config::default(), 5);
     run(&mut tuner, 10);
@@ -187,15 +188,15 @@ fn rare_feasible_combinations_are_found() {
         assert!(rare(&p.combination));
         tuner.tell(&p.combination, p.combination.levels().iter().map(|l| f32::from(*l)).sum()).expect("taken");
     }
-    // Nothing is feasible, and the space is too large to be sure of it.
+    // Nothing is feasible, and the space is too large to be sure.
     let none = Space::new(&[Knob::nominal(2); 20]).expect("sound").with_feasible(&|_| false);
     tuner.init(none, Config::default(), 1).expect("it fits");
     assert!(matches!(tuner.ask(), Err(AskError::NoneFound { tried }) if tried >= 1 << 16));
 }
 
-/// 16 knobs of 8 levels have 128 features, and the random map is given all of them.
+/// 16 knobs of 8 levels have 128 features, and the random map takes all of them.
 #[test]
-fn spaces_of_128_features_and_2_to_the_64_combinations_are_tuned() {
+fn spaces_of_128_features_or_2_to_the_64_combinations_are_tuned() {
     const BITS: [Knob; 64] = [Knob::nominal(2); 64];
     const WIDE: [Knob; 16] = [Knob::nominal(8); 16];
     type Wide = trimtab::tuner!(WIDE, observations: 24, rows: 32, dimensions: 16);

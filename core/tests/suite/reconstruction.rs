@@ -30,7 +30,8 @@ fn norm(rows: &[Vec<f64>]) -> f64 {
     rows.iter().flatten().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// The largest difference from numpy's inverse, in units of ε·‖R‖·‖R⁺‖²: what a relative change of R by ε can do to R⁺.
+/// The largest difference from numpy's inverse, in units of ε·‖R‖·‖R⁺‖²: the effect on R⁺ of a
+/// relative change of R by ε.
 fn error<const D: usize, const M: usize>(case: &Case) -> f64 {
     assert_eq!((case.r.len(), case.inverse.len()), (D, M));
     let (mut r, mut inverse) = (Matrix::<D, M>::new(), Matrix::<M, D>::new());
@@ -46,7 +47,7 @@ fn error<const D: usize, const M: usize>(case: &Case) -> f64 {
 }
 
 #[test]
-fn the_inverse_is_numpys() {
+fn the_inverse_agrees_with_numpy() {
     let cases = cases();
     let [a, b, c, d, e, f, g, h] = cases.as_slice() else { panic!("eight cases, not {}", cases.len()) };
     let errors = [
@@ -59,6 +60,7 @@ fn the_inverse_is_numpys() {
         error::<7, 4>(g),
         error::<5, 5>(h),
     ];
-    // A backward stable method stays within a few units; the worst is 0.41. Rounding R itself to f32 may cost half of one.
+    // A backward stable method stays within a few units; the worst is 0.41. Rounding R itself to
+    // f32 may cost half of one.
     assert!(errors.iter().all(|error| *error < 2.0), "{errors:?}");
 }

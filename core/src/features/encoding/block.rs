@@ -1,21 +1,24 @@
-//! How one knob becomes features: a bit, a one-hot block, or a value and its square.
+//! The features of one knob: a bit, a one-hot block, or a value and its square.
 //!
-//! **Choices.** As in [`encoding`](super). What is scaled by its spread is scaled in a unit that is a power of two, so that neither
-//! picofarads in farads nor gigahertz in hertz leave the range of `f32`, and ordinary values round as they would without.
+//! [`encoding`](super) explains the choice of features.
 //!
-//! **Cost.** 20 bytes a knob.
+//! **Choices**
+//! - Graded values are scaled in a unit that is a power of two: picofarads in farads and gigahertz
+//!   in hertz stay within the range of `f32`, and ordinary values round as without it.
+//!
+//! **Cost.** 20 bytes per knob.
 
 use crate::math::float::{inverse_power_of_two, sqrt};
 use crate::space::knob::{Knob, Level};
 
-/// Mean square of a bit about its middle: 0 or 1 about ½. Graded knobs are given the same.
+/// Mean square of a bit about its middle: 0 or 1 about ½. Graded knobs are scaled to the same.
 pub(super) const BIT_MEAN_SQUARE: f32 = 0.25;
-/// Shares of v and v² in the mean square of a graded knob.
+/// Share of v in the mean square of a graded knob; v² has the rest.
 const VALUE_SHARE: f32 = 0.625;
-/// 1/√2: two one-hot vectors of this height are at squared distance 1.
+/// 1/√2: two one-hot vectors of this height have squared distance 1.
 const HOT: f32 = core::f32::consts::FRAC_1_SQRT_2;
 
-/// Features of one knob under [`PerKnob`](crate::config::Encoding::PerKnob).
+/// Number of features of one knob under [`PerKnob`](crate::config::Encoding::PerKnob).
 pub(super) const fn knob_features(knob: &Knob) -> usize {
     match knob.levels() {
         0 | 1 => 0,
@@ -34,7 +37,7 @@ pub(super) enum Block {
     Bit,
     /// Nominal levels: one feature each.
     OneHot { levels: u16 },
-    /// Graded levels: v and v², each less its mean and times a factor.
+    /// Graded levels: v and v², each minus its mean and scaled.
     Graded { middle: f32, mean_of_square: f32, value: f32, square: f32 },
 }
 
@@ -51,7 +54,8 @@ impl Block {
                 let middle = mean(&|v| v);
                 let largest =
                     (0..levels).fold(0.0, |most: f32, i| most.max((knob.position(i as Level) - middle).abs()));
-                // Fourth powers of farads vanish and those of hertz overflow, so they are taken in a unit: a power of two, which rounds nothing.
+                // In raw units fourth powers of farads would vanish and those of hertz overflow. A
+                // power of two as unit rounds nothing.
                 let unit = inverse_power_of_two(largest);
                 let squared = |v: f32| (v - middle) * unit * ((v - middle) * unit);
                 let mean_of_square = mean(&squared);
@@ -59,7 +63,7 @@ impl Block {
                     let square = squared(v) - mean_of_square;
                     square * square
                 });
-                // Equal values leave nothing to scale.
+                // Equal values have no spread to scale by.
                 let factor = |share: f32, spread: f32| {
                     if spread > 0.0 { (sqrt(share * BIT_MEAN_SQUARE / spread) * unit).min(f32::MAX) } else { 0.0 }
                 };

@@ -1,11 +1,14 @@
-//! Two combinations compared without their features: counts of differing knobs, and numbers for the graded ones alone.
+//! Compares two combinations without their features: counts of differing knobs, and numbers for the
+//! graded knobs only.
 //!
-//! ‖z − z′‖² and z·z′ follow from these; see [`geometry`](crate::surrogate::geometry).
+//! [`geometry`](crate::surrogate::geometry) derives ‖z − z′‖² and z·z′ from these.
 //!
-//! **Choices.** Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, four at a time, and never encoded. One
-//! combination is compared with many in one go, so that how to count is decided once.
+//! **Choices**
+//! - Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, four
+//!   at a time, and never encoded.
+//! - One call compares a combination with many, so it decides only once how to count.
 //!
-//! **Cost.** Two operations a knob to count, about ten a graded feature.
+//! **Cost.** Two operations per counted knob, about ten per graded feature.
 
 use super::Encoder;
 use super::block::{BIT_MEAN_SQUARE, Block};
@@ -15,18 +18,8 @@ use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space};
 
 impl<const K: usize> Encoder<K> {
-    /// Writes the features of the graded knobs alone: with the count of differing knobs all that distances need.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)])?;
-    /// let (encoder, c) = (Encoder::new(&space, Encoding::PerKnob), space.combination(&[2, 1])?);
-    /// let (mut all, mut graded) = ([0.0; 5], [0.0; 2]);
-    /// encoder.encode(&space, &c, &mut all);
-    /// encoder.encode_graded(&space, &c, &mut graded);
-    /// assert_eq!(all[3..], graded);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Writes the features of the graded knobs. Distances need only these and the count of
+    /// differing knobs.
     pub fn encode_graded(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
         let mut pairs = z.as_chunks_mut::<2>().0.iter_mut();
         for ((block, knob), level) in self.graded(space).zip(c.levels()).filter_map(|(b, l)| Some((b?, l))) {
@@ -36,19 +29,7 @@ impl<const K: usize> Encoder<K> {
         }
     }
 
-    /// z·z′ over the graded knobs alone.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::{Encoder, dot}};
-    /// let space = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// let (a, b) = (space.combination(&[2, 1])?, space.combination(&[0, 3])?);
-    /// let [mut za, mut zb] = [[0.0; 2]; 2];
-    /// encoder.encode_graded(&space, &a, &mut za);
-    /// encoder.encode_graded(&space, &b, &mut zb);
-    /// assert_eq!(encoder.graded_product(&space, &a, &b), dot(&za, &zb));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// z·z′ over the graded knobs.
     pub fn graded_product(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> f32 {
         let levels = a.levels().iter().zip(b.levels());
         self.graded(space).zip(levels).fold(0.0, |sum, (block, (a, b))| {
@@ -60,30 +41,23 @@ impl<const K: usize> Encoder<K> {
         })
     }
 
-    /// The block and knob of each graded knob, None for the others; all None under `Compact`, which knows bits only.
+    /// The block and knob of each graded knob, `None` for the others; all `None` under `Compact`,
+    /// which has only bits.
     fn graded<'a>(&'a self, space: &'a Space<K>) -> impl Iterator<Item = Option<(&'a Block, &'a Knob)>> {
         let per_knob = self.encoding == Encoding::PerKnob;
         let blocks = self.blocks.iter().zip(space.knobs());
         blocks.map(move |(block, knob)| matches!(block, Block::Graded { .. } if per_knob).then_some((block, knob)))
     }
 
-    /// How many nominal knobs, or bits of the index, differ: the Hamming distance without the graded knobs.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<3>::new(&[Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// let (a, b) = (space.combination(&[2, 1, 0])?, space.combination(&[0, 3, 0])?);
-    /// assert_eq!(encoder.differing(&space, &a, &b), 1);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Number of nominal knobs, or bits of the index, that differ: the Hamming distance without the
+    /// graded knobs.
     pub fn differing(&self, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) -> u32 {
         let mut count = [0.0];
         self.count_differing(space, a, core::iter::once(b), &mut count);
         count[0] as u32
     }
 
-    /// Writes [`differing`](Self::differing) of a combination and each of the others.
+    /// Writes [`differing`](Self::differing) for a combination and each of the others.
     #[inline(always)]
     pub(crate) fn count_differing<'a>(
         &self,
@@ -103,15 +77,7 @@ impl<const K: usize> Encoder<K> {
         }
     }
 
-    /// Mean of ‖z‖² over all combinations: of all features, and of those that are not graded.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// // A bit is ±½, and a graded knob is made to weigh as much.
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(9)])?;
-    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).mean_square(), (0.25 + 0.25, 0.25));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Mean of ‖z‖² over all combinations: over all features, and over those that are not graded.
     pub fn mean_square(&self) -> (f32, f32) {
         if self.encoding == Encoding::Compact {
             let all = self.features as f32 * BIT_MEAN_SQUARE;
@@ -124,15 +90,16 @@ impl<const K: usize> Encoder<K> {
     }
 }
 
-/// How many of these levels differ, where `counted` is 1.
+/// Number of levels that differ where `counted` is 1.
 #[inline(always)]
 fn differing_levels<const K: usize>(a: &[Level; K], b: &[Level; K], counted: &[u8; K]) -> u32 {
     let (a, b, counted) = (a.as_chunks::<4>(), b.as_chunks::<4>(), counted.as_chunks::<4>());
     let words = a.0.iter().zip(b.0).zip(counted.0);
-    // Each byte of the sum counts one knob in four; 255 words would overflow it, so a thousand knobs are the most.
+    // Each byte of the sum counts one knob in four. It overflows at 256 words, so [`Space::new`]
+    // allows at most 1000 knobs.
     let sum = words.fold(0u32, |sum, ((a, b), counted)| {
         let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
-        // The top bit of a byte becomes set if any bit of it is.
+        // Sets the top bit of each byte that has any bit set.
         let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
         sum + (marks & u32::from_ne_bytes(*counted))
     });
@@ -140,7 +107,8 @@ fn differing_levels<const K: usize>(a: &[Level; K], b: &[Level; K], counted: &[u
     sum_of_bytes(sum) + rest.sum::<u32>()
 }
 
-/// How many of these levels differ, all of them 0 or 1: a byte of the difference is then its own count. Eight at a time, in two words.
+/// Number of levels that differ where all are 0 or 1: each byte of the XOR is then its own count.
+/// Eight at a time, in two words.
 #[inline(always)]
 fn differing_bits<const K: usize>(a: &[Level; K], b: &[Level; K]) -> u32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());

@@ -1,6 +1,7 @@
-//! Combination ↔ features: the paper's m bits, or a few features a knob.
+//! Combination ↔ features: the paper's m bits, or a few features per knob.
 //!
-//! The paper's φ₁: C → {0, 1}^m, m the smallest integer with 2^m ≥ N (section 4.1), is [`Encoding::Compact`].
+//! The paper's φ₁: C → {0, 1}^m, m the smallest integer with 2^m ≥ N (section 4.1), is
+//! [`Encoding::Compact`].
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
@@ -8,19 +9,24 @@
 //! | b | the paper's bits, 0 or 1 | m |
 //! | z | features, each with mean 0 over all levels: z = b − ½ for a bit | m numbers |
 //!
-//! **Choices.** `Compact` writes the mixed-radix index in binary, lowest bit first: two levels of one knob may then be any number
-//! of bits apart, so it is there for the paper's sake. `PerKnob` keeps knobs apart: two levels are one bit; n > 2
-//! nominal levels are a one-hot block scaled by 1/√2, so that any two levels are one Hamming step (squared
-//! distance 1) apart, as two bits are; a graded knob is its place v on its scale and v², with the same mean square
-//! as a bit: v alone could not express an optimum inside the range in the surrogate's linear term. A knob with
-//! one level has no feature. On binary spaces the two encodings coincide. Features are centred, which changes no
-//! distance, so that the surrogate's linear term treats all levels alike.
+//! `PerKnob` keeps the knobs apart. A knob with one level has no feature and two levels are one
+//! bit; with n > 2 levels, a nominal knob is a one-hot block and a graded knob is its position v on
+//! its scale and v². On binary spaces the two encodings coincide.
 //!
-//! Most of this never becomes numbers: any two levels of a nominal knob are at squared distance 1, so distances and products
-//! over nominal knobs follow from the count of knobs that differ ([`Encoder::differing`]), four knobs at a time, eight where none has
-//! more than two levels.
+//! **Choices**
+//! - `Compact` writes the mixed-radix index in binary, lowest bit first. Two levels of one knob may
+//!   then be any number of bits apart, so it exists only to reproduce the paper.
+//! - One-hot blocks are scaled by 1/√2, so any two levels are one Hamming step (squared distance 1)
+//!   apart, like two bits.
+//! - A graded knob has v² because v alone could not express an optimum inside the range in the
+//!   surrogate's linear term. Together they have the mean square of a bit.
+//! - Features are centred. Distances stay the same, and the linear term treats all levels alike.
+//! - Distances and products over nominal knobs come from the number of differing knobs
+//!   ([`Encoder::differing`]), counted four knobs at a time, eight if none has more than two
+//!   levels.
 //!
-//! **Cost.** About ten operations a feature, two a knob to count; 21 bytes a knob of constants, worked out once.
+//! **Cost.** About ten operations per feature, two per counted knob; 21 bytes of constants per
+//! knob, computed once.
 
 mod block;
 mod comparison;
@@ -32,7 +38,7 @@ use crate::space::{Combination, Space};
 
 use block::{Block, knob_features};
 
-/// The most features that these knobs have under any encoding: the M of a tuner with a random map.
+/// Most features that these knobs have under any encoding: the M of a tuner with a random map.
 ///
 /// ```
 /// use trimtab::{Knob, sizes::features};
@@ -45,12 +51,12 @@ pub const fn features(knobs: &[Knob]) -> usize {
         cardinality = cardinality.saturating_mul(knobs[i].levels() as u128);
         i += 1;
     }
-    // `Compact` is for spaces in which every combination has an index.
+    // `Compact` needs an index for every combination.
     let compact = if cardinality <= 1 << 64 { bits(cardinality) } else { 0 };
     if per_knob > compact { per_knob } else { compact }
 }
 
-/// How many features of these knobs are graded: the numbers that a tuner without projection keeps of a combination.
+/// Number of graded features of these knobs: the D of a tuner without a random map.
 ///
 /// ```
 /// use trimtab::{Knob, sizes::graded_features};
@@ -72,37 +78,38 @@ const fn bits(n: u128) -> usize {
     if n <= 1 { 0 } else { (u128::BITS - (n - 1).leading_zeros()) as usize }
 }
 
-/// Features that take their values apart from all others, as a digit of the index does: a bit under `Compact`, else a knob.
+/// A group of features that varies independently of all others, like a digit of the index: a bit
+/// under `Compact`, otherwise a knob.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Digit {
     /// Which bit, or which knob.
     number: u16,
     pub(crate) levels: u16,
     pub(crate) features: u16,
-    /// The first of its features.
+    /// Position of its first feature.
     pub(crate) start: u16,
-    /// What one level more adds to the index.
+    /// Place value: how much one level more adds to the index.
     pub(crate) place: u64,
 }
 
 impl Digit {
-    /// Where its features are.
+    /// The positions of its features.
     pub(crate) fn range(&self) -> core::ops::Range<usize> {
         usize::from(self.start)..usize::from(self.start) + usize::from(self.features)
     }
 
-    /// Whether its features have the sum 0 at every level.
+    /// Whether its features sum to 0 at every level.
     pub(crate) fn is_one_hot(&self) -> bool {
         self.features > 2
     }
 
-    /// How many steps its range has: of a graded knob one less than levels, else one.
+    /// Number of steps across its range: one less than its levels for a graded knob, otherwise one.
     pub(crate) fn steps(&self) -> f32 {
         if self.features == 2 { f32::from(self.levels) - 1.0 } else { 1.0 }
     }
 }
 
-/// An encoding made ready for a space.
+/// An encoding with its constants for one space.
 ///
 /// ```
 /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
@@ -118,7 +125,7 @@ impl Digit {
 pub struct Encoder<const K: usize> {
     encoding: Encoding,
     blocks: [Block; K],
-    /// 1 for the knobs whose levels count as equal or different, 0 for graded ones.
+    /// 1 for knobs whose levels only count as equal or different, 0 for graded ones.
     counted: [u8; K],
     /// Whether no knob has more than two levels.
     binary: bool,
@@ -126,24 +133,12 @@ pub struct Encoder<const K: usize> {
 }
 
 impl<const K: usize> Encoder<K> {
-    /// For the space of no knobs.
+    /// The encoder of the space without knobs.
     pub(crate) const fn empty() -> Self {
         Self { encoding: Encoding::Compact, blocks: [Block::Fixed; K], counted: [0; K], binary: false, features: 0 }
     }
 
-    /// Works out the constants of each knob.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<4>::new(&[Knob::nominal(2); 4])?;
-    /// let [compact, per_knob] = [Encoding::Compact, Encoding::PerKnob].map(|encoding| {
-    ///     let mut z = [0.0; 4];
-    ///     Encoder::new(&space, encoding).encode(&space, &space.combination(&[1, 0, 0, 1])?, &mut z);
-    ///     Ok::<_, trimtab::SpaceError>(z)
-    /// });
-    /// assert_eq!(compact, per_knob); // the same on binary spaces
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Computes the constants of each knob.
     pub fn new(space: &Space<K>, encoding: Encoding) -> Self {
         let mut encoder = Self { encoding, ..Self::empty() };
         encoder.blocks.iter_mut().zip(space.knobs()).for_each(|(block, knob)| *block = Block::of(knob));
@@ -159,39 +154,17 @@ impl<const K: usize> Encoder<K> {
         encoder
     }
 
-    /// Which encoding this is.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<1>::new(&[Knob::nominal(3)])?;
-    /// assert_eq!(Encoder::new(&space, Encoding::Compact).encoding(), Encoding::Compact);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
     /// m, the number of features.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
-    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).features(), 1 + 5 + 2);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// How many of the features are graded.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)])?;
-    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).graded_features(), 2);
-    /// assert_eq!(Encoder::new(&space, Encoding::Compact).graded_features(), 0);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Number of graded features.
     pub fn graded_features(&self) -> usize {
         match self.encoding {
             Encoding::Compact => 0,
@@ -200,16 +173,6 @@ impl<const K: usize> Encoder<K> {
     }
 
     /// Writes z(c) into the first m elements of `z`.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<2>::new(&[Knob::nominal(3), Knob::nominal(2)])?;
-    /// let mut z = [0.0; 3];
-    /// // The index of (2, 1) is 2 + 3·1 = 5, in binary 101, lowest bit first.
-    /// Encoder::new(&space, Encoding::Compact).encode(&space, &space.combination(&[2, 1])?, &mut z);
-    /// assert_eq!(z, [0.5, -0.5, 0.5]);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
     #[inline(never)]
     pub fn encode(&self, space: &Space<K>, c: &Combination<K>, z: &mut [f32]) {
         if self.encoding == Encoding::Compact {
@@ -217,7 +180,7 @@ impl<const K: usize> Encoder<K> {
             let bits = (0..self.features).map(|bit| f32::from((index >> bit & 1) as u8) - 0.5);
             return z.iter_mut().zip(bits).for_each(|(z, bit)| *z = bit);
         }
-        // Every knob is a bit: as below, without asking each.
+        // If every knob is a bit, the result is the same without a match per knob.
         if self.binary && self.features == c.levels().len() {
             return z.iter_mut().zip(c.levels()).for_each(|(z, level)| *z = f32::from(*level) - 0.5);
         }
@@ -229,8 +192,8 @@ impl<const K: usize> Encoder<K> {
         }
     }
 
-    /// Writes the digits that have features, from the least to the most significant, which is the order of their features. How many
-    /// there are.
+    /// Writes the digits that have features, from the least to the most significant, which is also
+    /// the order of their features. Returns their number.
     pub(crate) fn digits(&self, space: &Space<K>, digits: &mut [Digit]) -> usize {
         let (mut place, mut start) = (1u64, 0u16);
         let mut next = |number: usize, levels: usize, features: usize| {
@@ -249,7 +212,7 @@ impl<const K: usize> Encoder<K> {
         digits.iter_mut().zip(all.filter(|digit| digit.features > 0)).map(write).count()
     }
 
-    /// Writes the features of one level of a digit; `z` is as long as the digit has features.
+    /// Writes the features of one level of a digit; `z` has the length of the digit.
     pub(crate) fn write_digit(&self, space: &Space<K>, digit: &Digit, level: Level, z: &mut [f32]) {
         let number = usize::from(digit.number);
         match (self.blocks.get(number), space.knobs().get(number)) {
@@ -258,16 +221,7 @@ impl<const K: usize> Encoder<K> {
         }
     }
 
-    /// Writes what the paper's b has more than z: ½ for a bit, 0 for features that the paper does not know.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::ranked(4)])?;
-    /// let mut offset = [0.0; 3];
-    /// Encoder::new(&space, Encoding::PerKnob).offset(&mut offset);
-    /// assert_eq!(offset, [0.5, 0.0, 0.0]);
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// Writes the paper's b minus z: ½ for a bit, 0 for features that the paper does not have.
     pub fn offset(&self, offset: &mut [f32]) {
         if self.encoding == Encoding::Compact {
             return offset.iter_mut().take(self.features).for_each(|offset| *offset = 0.5);
@@ -280,14 +234,7 @@ impl<const K: usize> Encoder<K> {
         }
     }
 
-    /// The least and the largest r·z over all combinations, feasible or not, to rounding.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(2)])?;
-    /// assert_eq!(Encoder::new(&space, Encoding::PerKnob).extent(&space, &[3.0, -1.0]), (-2.0, 2.0));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The smallest and the largest r·z over all combinations, feasible or not, to rounding.
     pub fn extent(&self, space: &Space<K>, r: &[f32]) -> (f32, f32) {
         if self.encoding == Encoding::Compact {
             let most = |sign: f32| most_of_bits(r.iter().take(self.features).map(|r| sign * r), space.last_index());
@@ -308,17 +255,8 @@ impl<const K: usize> Encoder<K> {
         extent
     }
 
-    /// The combination with these features; for a knob whose features are no level's, the nearest level, the first of equals.
-    /// None if the bits of `Compact` are past the last combination.
-    ///
-    /// ```
-    /// use trimtab::{Encoding, Knob, Space, internals::Encoder};
-    /// let space = Space::<2>::new(&[Knob::nominal(2), Knob::nominal(3)])?;
-    /// let encoder = Encoder::new(&space, Encoding::PerKnob);
-    /// // The nearest level of each knob: a bit above 0, the largest of a one-hot block.
-    /// assert_eq!(encoder.decode(&space, &[0.1, -0.3, -0.2, 0.4]), Some(space.combination(&[1, 2])?));
-    /// # Ok::<(), trimtab::SpaceError>(())
-    /// ```
+    /// The combination with these features. Features that fit no level become the nearest level,
+    /// the first of equals. Returns `None` if the bits of `Compact` are past the last combination.
     pub fn decode(&self, space: &Space<K>, z: &[f32]) -> Option<Combination<K>> {
         if self.encoding == Encoding::Compact {
             let bits = z.iter().take(self.features).enumerate();
@@ -342,8 +280,9 @@ impl<const K: usize> Encoder<K> {
     }
 }
 
-/// The largest r·z over the bits of the numbers 0 to `last`, lowest bit first. Of the bits so far, `free` is the largest over all
-/// patterns and `bound` over those not above the same bits of `last`: with a 0 where `last` has a 1, the lower bits are free.
+/// The largest r·z over the bits of the numbers 0 to `last`, lowest bit first. Over the bits so
+/// far, `free` is the largest among all patterns and `bound` among those not above the same bits of
+/// `last`: after a 0 where `last` has a 1, the lower bits are free.
 fn most_of_bits(r: impl Iterator<Item = f32>, last: u64) -> f32 {
     let bits = r.zip((0..u64::BITS).map(|bit| last >> bit & 1 == 1));
     let (_, bound) = bits.fold((0.0f32, 0.0f32), |(free, bound), (r, one)| {

@@ -1,4 +1,4 @@
-//! The encodings as a whole, from within.
+//! Tests of both encodings together.
 
 #![allow(clippy::unwrap_used)]
 
@@ -38,7 +38,7 @@ fn decode_undoes_encode() {
 }
 
 #[test]
-fn digits_are_the_features_and_the_index() {
+fn digits_compose_the_features_and_the_index() {
     for space in spaces() {
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
             let encoder = Encoder::new(&space, encoding);
@@ -74,7 +74,7 @@ fn features_are_centred_and_have_the_stated_mean_square() {
     }
 }
 
-/// The features do not depend on the unit: to the bit for powers of two.
+/// The features do not depend on the unit of the values.
 #[test]
 fn graded_features_are_the_same_in_any_unit() {
     const VALUES: [f32; 5] = [1.0, 3.0, 4.5, 7.0, 8.0];
@@ -93,7 +93,7 @@ fn graded_features_are_the_same_in_any_unit() {
         let (own, plain) = (z(values, level), z(&TIMES[0], level));
         assert!(own.iter().zip(plain).all(|(own, plain)| (own - plain).abs() < 1e-5), "{values:?} {own:?} {plain:?}");
     }
-    // Differences too small for squares, and none at all, give features that are numbers.
+    // Features stay finite where differences are too small to square, or zero.
     static TINY: [[f32; 5]; 3] = [times(1e-30), times(1e-45), [1e18; 5]];
     assert!(TINY.iter().all(|values| (0..5).all(|level| z(values, level).iter().all(|z| z.is_finite()))));
 }
@@ -112,9 +112,10 @@ fn one_nominal_step_is_one_hamming_step() {
     assert!(close(squared_distance(&z([0, 0]), &z([4, 1])), 2.0));
 }
 
-/// What the surrogate computes from counts and graded features is what the features themselves give.
+/// The surrogate computes distances and products from counts and graded features; the full features
+/// give the same.
 #[test]
-fn counting_is_the_same_as_computing() {
+fn counting_gives_the_distances_and_products_of_the_features() {
     for space in spaces() {
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
             let encoder = Encoder::new(&space, encoding);
@@ -141,7 +142,7 @@ fn counting_is_the_same_as_computing() {
 }
 
 #[test]
-fn the_extent_is_that_of_all_combinations() {
+fn the_extent_is_the_range_over_all_combinations() {
     let mut random = crate::math::random::Random::new(3, 0);
     for space in spaces() {
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
@@ -168,6 +169,24 @@ fn compact_has_the_fewest_bits() {
     }
     let widest = Space::<64>::new(&[Knob::nominal(2); 64]).unwrap();
     assert_eq!(Encoder::new(&widest, Encoding::Compact).features(), 64);
+}
+
+#[test]
+fn features_of_a_mixed_space_by_hand() {
+    let space = Space::<3>::new(&[Knob::nominal(2), Knob::nominal(3), Knob::ranked(4)]).unwrap();
+    let [compact, per_knob] = [Encoding::Compact, Encoding::PerKnob].map(|encoding| Encoder::new(&space, encoding));
+    assert_eq!((per_knob.features(), per_knob.graded_features(), features(space.knobs())), (1 + 3 + 2, 2, 6));
+    assert_eq!((compact.features(), compact.graded_features()), (5, 0)); // 2⁵ ≥ 24
+    // The index of (1, 2, 0) is 1 + 2·2 = 5, in binary 101, lowest bit first.
+    let (c, mut z) = (space.combination(&[1, 2, 0]).unwrap(), [0.0; 6]);
+    compact.encode(&space, &c, &mut z[..5]);
+    assert_eq!(z, [0.5, -0.5, 0.5, -0.5, -0.5, 0.0]);
+    per_knob.offset(&mut z);
+    assert_eq!(z, [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    // The nearest level per knob: a bit above 0, the largest of a one-hot block.
+    per_knob.encode(&space, &c, &mut z);
+    z[..4].copy_from_slice(&[0.1, -0.3, -0.2, 0.4]);
+    assert_eq!(per_knob.decode(&space, &z), Some(c));
 }
 
 #[test]

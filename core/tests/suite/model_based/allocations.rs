@@ -1,4 +1,4 @@
-//! Counts what a thread takes from the heap, to see that a tuner takes nothing.
+//! Counts the allocations of a thread, to check that a tuner makes none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,11 +9,12 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: hands everything on to the system's allocator. Counting touches a thread-local that needs no allocation and no destructor.
+// SAFETY: forwards everything to the system's allocator. Counting touches a thread-local that needs
+// no allocation and no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise is the one that is needed.
+        // SAFETY: the caller's promise is the one that the system's allocator needs.
         unsafe { System.alloc(layout) }
     }
 
@@ -26,7 +27,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Does the work, which must take nothing from the heap.
+/// Runs `work` and panics if it allocates.
 #[track_caller]
 pub(crate) fn none<R>(work: impl FnOnce() -> R) -> R {
     let before = COUNT.get();

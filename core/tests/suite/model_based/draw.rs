@@ -1,4 +1,4 @@
-//! Spaces, configurations and calls, drawn at random.
+//! Random spaces, configurations and calls.
 
 use trimtab::internals::Random;
 use trimtab::{
@@ -36,7 +36,7 @@ pub(crate) enum Way {
     Recon(Region, f32),
 }
 
-/// What values look like.
+/// The kind of values that a sequence tells.
 #[derive(Clone, Copy)]
 enum Values {
     Few,
@@ -45,11 +45,11 @@ enum Values {
     Extreme,
 }
 
-/// What a sequence does more of than others.
+/// The calls that a sequence prefers.
 #[derive(Clone, Copy, PartialEq)]
 enum Mood {
     Even,
-    /// Queues much and asks little, and mostly in slices.
+    /// Queues much, asks little, and mostly in slices.
     Queueing,
     /// Asks much before it tells.
     Asking,
@@ -137,7 +137,7 @@ impl Draw {
         }
     }
 
-    /// A combination: mostly one of the space, now and then one of another.
+    /// A combination: usually one of the space, now and then one of another.
     fn combination<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
         &mut self,
         run: &Run<M, D, T, L, P>,
@@ -148,19 +148,19 @@ impl Draw {
         space.at(index).expect("an index of the space")
     }
 
-    /// What may come next.
+    /// The next call.
     pub(crate) fn call<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
         &mut self,
         run: &Run<M, D, T, L, P>,
     ) -> Call {
         let any = self.combination(run);
         let pending = run.tuner.pending();
-        let awaited = if pending.is_empty() { any } else { pending[self.below(pending.len())] };
+        let pending = if pending.is_empty() { any } else { pending[self.below(pending.len())] };
         let value = self.value();
         let region = self.one_of(&[Region::UnitBox, Region::BoundingBox]);
         let seldom = self.below(4) == 0;
-        // A tuner that is not ready is made so soon, but some calls come before.
-        let first = if run.known.is_ready() { 1 } else { 40 };
+        // An uninitialised tuner is soon initialised, but some calls come before.
+        let first = if run.reference.is_initialised() { 1 } else { 40 };
         match self.below(100 + first) {
             0..60 if seldom && self.mood == Mood::Queueing => Call::AskBegin,
             0..60 if self.mood == Mood::Queueing && self.below(4) > 0 => Call::Enqueue(any),
@@ -171,21 +171,22 @@ impl Draw {
             23..25 => Call::Ask(Way::Recon(region, 0.02)),
             25..29 => Call::AskBegin,
             29..37 => Call::AskStep(self.below(5) as u16),
-            37..57 => Call::Tell(awaited, value),
+            37..57 => Call::Tell(pending, value),
             57..64 => Call::Tell(any, value),
             64 => Call::Tell(any, self.one_of(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY])),
-            65..70 => Call::TellFailed(awaited),
+            65..70 => Call::TellFailed(pending),
             70..74 => Call::TellFailed(any),
             74..84 => Call::Enqueue(any),
-            84..87 => Call::Cancel(awaited),
+            84..87 => Call::Cancel(pending),
             87 => Call::Cancel(any),
             88..99 => {
                 let told = Event::Told(value);
                 let event = self.one_of(&[told, Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled]);
-                Call::Replay(self.one_of(&[any, awaited]), event)
+                Call::Replay(self.one_of(&[any, pending]), event)
             }
-            // Often the same again, or nearly: what was computed for the one before must not be taken for this one's.
-            _ => match &run.ready {
+            // Often the same init again, or nearly: a cache of the tuner before must not be
+            // mistaken for this one's.
+            _ => match &run.initialised {
                 Some((space, config, seed)) if self.below(2) == 0 => Call::Init(space.clone(), *config, *seed),
                 _ => Call::Init(self.space(), self.config(), self.below(2) as u64),
             },

@@ -1,10 +1,13 @@
-//! Random sequences of every call of a tuner, against a reference that knows only what the documentation promises.
+//! Random sequences of all calls of a tuner, against a reference that knows only what the
+//! documentation promises.
 //!
-//! Spaces of 1 to 40 combinations and stores of 1 to 12 observations, so that everything is soon full, known or exhausted. After every
-//! call all that can be seen of the tuner is compared with the reference; a call that is refused must leave every bit
-//! as it was; an ask in slices must be the ask in one go; the log must rebuild the tuner; nothing may be allocated.
+//! Spaces have 1 to 40 combinations and tuners room for 1 to 12 observations, so everything is soon
+//! full, known or exhausted. After every call the visible state of the tuner is compared with the
+//! reference. A refused call must leave every bit unchanged, an ask in slices must equal a whole
+//! one, the log must rebuild the tuner, and nothing may be allocated.
 //!
-//! A failure prints its seed and its last calls. One seed alone: `TRIMTAB_SEED=7 cargo test -p trimtab --test suite model_based`.
+//! A failure prints its seed and its last calls. To run one seed:
+//! `TRIMTAB_SEED=7 cargo test -p trimtab --test suite model_based`.
 
 mod allocations;
 mod audit;
@@ -18,11 +21,12 @@ use draw::Draw;
 use run::Run;
 use trimtab::sizes::triangle;
 
-/// How many sequences, and how many calls each has.
+/// Number of sequences, and of calls per sequence.
 const SEQUENCES: u64 = 2500;
 const CALLS: usize = 60;
 
-/// What must have been seen in all of them, each many times: otherwise the draws miss what they are for.
+/// Events that must occur in all of them together, each at least [`OFTEN`] times; otherwise the
+/// draws miss them.
 const EXPECTED: [&str; 25] = [
     "Init(TooManyFeatures",
     "Init(NoDimensions)",
@@ -43,7 +47,7 @@ const EXPECTED: [&str; 25] = [
     "Space(NoSuchLevel",
     "not yet",
     "asked again",
-    "chosen while others are awaited",
+    "chosen while others are pending",
     "told again",
     "forgotten",
     "cancelled",
@@ -52,10 +56,11 @@ const EXPECTED: [&str; 25] = [
 ];
 const OFTEN: usize = 50;
 
-/// What was seen, and how often.
+/// Number of occurrences per event.
 type Seen = BTreeMap<String, usize>;
 
-/// One sequence, in a tuner with room for `M` features and `D` dimensions, which are not enough for some spaces.
+/// One sequence, in a tuner with room for `M` features and `D` dimensions, which are too few for
+/// some spaces.
 fn run<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(seed: u64) -> Seen {
     let mut draw = Draw::new(seed);
     let mut run = Run::<M, D, T, L, P>::new(seed);
@@ -74,7 +79,8 @@ macro_rules! sizes {
     };
 }
 
-/// M, D, T and L: with and without a random map, small stores, tables shorter and longer than the space.
+/// M, D, T and L: with and without a random map, few observations, tables shorter and longer than
+/// the space.
 const SIZES: [fn(u64) -> Seen; 9] = sizes![
     [0, 6, 1, 1],
     [40, 3, 1, 8],
@@ -88,7 +94,7 @@ const SIZES: [fn(u64) -> Seen; 9] = sizes![
 ];
 
 #[test]
-fn every_sequence_keeps_the_contract() {
+fn every_sequence_matches_the_reference() {
     let one = |seed: u64| SIZES[(seed % SIZES.len() as u64) as usize](seed);
     if let Ok(seed) = std::env::var("TRIMTAB_SEED") {
         println!("{:#?}", one(seed.parse().expect("TRIMTAB_SEED is a number")));

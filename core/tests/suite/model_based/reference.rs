@@ -1,6 +1,7 @@
-//! A tuner without a model: only what its documentation promises, as plainly as it can be written.
+//! A tuner without a model: only what its documentation promises, written as plainly as possible.
 //!
-//! It does not know what will be asked, but what may be asked; and it knows everything else.
+//! It does not know which combination an ask returns, only which ones it may return; it knows
+//! everything else.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use trimtab::{
 /// A combination by its levels.
 pub(crate) type Key = Vec<Level>;
 
-/// What came of a combination.
+/// The outcome of a combination.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     Failed,
@@ -20,7 +21,7 @@ pub(crate) enum Outcome {
     Measured(Vec<f32>),
 }
 
-/// What a tuner knows. Before it is ready, no combination is one of its own.
+/// The visible state of a tuner. Before `init` it has no combinations.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     pub(crate) config: Config,
@@ -33,12 +34,12 @@ pub(crate) struct Reference {
     queue: Vec<Key>,
     tells: usize,
     repeats: usize,
-    /// Whether an ask was begun and not ended.
+    /// Whether an ask is under way.
     pub(crate) asking: bool,
 }
 
 impl Reference {
-    /// What a tuner with room for so many observations knows before it is ready.
+    /// The state before `init`, with room for `capacity` observations.
     pub(crate) fn new(capacity: usize) -> Self {
         let (all, feasible) = (BTreeSet::new(), BTreeSet::new());
         let (outcomes, pending, queue) = (Vec::new(), Vec::new(), Vec::new());
@@ -46,7 +47,7 @@ impl Reference {
         Self { config, capacity, all, feasible, outcomes, pending, queue, tells: 0, repeats: 0, asking: false }
     }
 
-    /// What it knows once it is ready.
+    /// The state after `init`.
     pub(crate) fn init<const K: usize>(&mut self, space: &Space<K>, config: Config) {
         let all: Vec<_> = (0..=space.last_index()).map(|index| space.at(index).expect("an index")).collect();
         let keys = |c: &trimtab::Combination<K>| c.levels().to_vec();
@@ -55,7 +56,7 @@ impl Reference {
         assert_eq!(self.all.len() as u128, space.cardinality(), "every index is another combination");
     }
 
-    /// How many observations are kept.
+    /// Number of observations that are kept.
     fn most(&self) -> usize {
         match usize::from(self.config.observations) {
             0 => self.capacity,
@@ -63,22 +64,18 @@ impl Reference {
         }
     }
 
-    pub(crate) fn is_ready(&self) -> bool {
+    pub(crate) fn is_initialised(&self) -> bool {
         !self.all.is_empty()
     }
 
-    /// Whether there is a random map, in a tuner with room for so many features.
+    /// Whether there is a random map in a tuner with room for this many features.
     pub(crate) fn is_projected(config: &Config, features: usize) -> bool {
         config.map.map_or(features > 0, |map| map != Distribution::Identity)
     }
 
-    /// Why a tuner with room for `m` features and `d` dimensions cannot be made ready; one of these, or nothing.
-    pub(crate) fn against_init<const K: usize>(
-        space: &Space<K>,
-        config: &Config,
-        m: usize,
-        d: usize,
-    ) -> Vec<InitError> {
+    /// The errors that `init` may return for a tuner with room for `m` features and `d` dimensions;
+    /// it must succeed if there are none.
+    pub(crate) fn init_errors<const K: usize>(space: &Space<K>, config: &Config, m: usize, d: usize) -> Vec<InitError> {
         let is_graded = |knob: &&Knob| !matches!(knob, Knob::Nominal { .. }) && knob.levels() > 2;
         let graded = space.knobs().iter().filter(is_graded).count();
         let of_knob = |knob: &Knob| match (knob, knob.levels()) {
@@ -102,10 +99,10 @@ impl Reference {
         reasons
     }
 
-    /// Why no ask may begin.
-    pub(crate) fn against_asking(&self) -> Vec<AskError> {
+    /// The errors that beginning an ask may return.
+    pub(crate) fn ask_errors(&self) -> Vec<AskError> {
         match self.pending.len() {
-            _ if !self.is_ready() => vec![AskError::Uninitialised],
+            _ if !self.is_initialised() => vec![AskError::Uninitialised],
             MOST_PENDING => vec![AskError::TooManyPending { most: MOST_PENDING }],
             _ => Vec::new(),
         }
@@ -127,14 +124,14 @@ impl Reference {
         self.outcomes.iter().find(|(own, _)| own == c).map(|(_, outcome)| outcome)
     }
 
-    /// What may be asked because nothing is known of it.
+    /// The combinations that may be asked for the first time.
     pub(crate) fn open(&self) -> Vec<&Key> {
         let is_open = |c: &&Key| self.outcome(c).is_none() && !self.pending.contains(c);
         self.feasible.iter().filter(is_open).collect()
     }
 
-    /// Why an outcome must be refused; one of these, or nothing.
-    pub(crate) fn against_telling(&self, c: &Key, value: Option<f32>) -> Vec<TellError> {
+    /// The errors that telling an outcome may return.
+    pub(crate) fn tell_errors(&self, c: &Key, value: Option<f32>) -> Vec<TellError> {
         let mut reasons = Vec::new();
         if value.is_some_and(|value| !value.is_finite()) {
             reasons.push(TellError::NonFinite);
@@ -151,8 +148,8 @@ impl Reference {
         reasons
     }
 
-    /// Why a combination must not be put in the queue; one of these, or nothing.
-    pub(crate) fn against_queueing(&self, c: &Key) -> Vec<EnqueueError> {
+    /// The errors that queueing a combination may return.
+    pub(crate) fn enqueue_errors(&self, c: &Key) -> Vec<EnqueueError> {
         let mut reasons = Vec::new();
         if !self.is_own(c) {
             reasons.push(EnqueueError::Foreign);
@@ -168,8 +165,8 @@ impl Reference {
         reasons
     }
 
-    /// Why a combination must not become awaited, beside the reasons against asking; one of these, or nothing.
-    pub(crate) fn against_awaiting(&self, c: &Key) -> Vec<EnqueueError> {
+    /// The errors that replaying the ask of this combination may return, besides those of asking.
+    pub(crate) fn replayed_ask_errors(&self, c: &Key) -> Vec<EnqueueError> {
         let mut reasons = Vec::new();
         if !self.feasible.contains(c) {
             reasons.push(EnqueueError::Infeasible);
@@ -180,7 +177,7 @@ impl Reference {
         reasons
     }
 
-    /// An outcome is taken in; `kept` says which combinations have one now.
+    /// Records an outcome; `kept` are the combinations that have one now.
     pub(crate) fn told(&mut self, c: &Key, value: Option<f32>, kept: &[Key]) {
         self.asking = false;
         self.tells += 1;
@@ -200,15 +197,16 @@ impl Reference {
         self.outcomes.push((c.clone(), value.map_or(Outcome::Failed, |value| Outcome::Measured(vec![value]))));
     }
 
-    /// One outcome makes room; where the policy leaves a choice, what is no longer kept.
+    /// Removes the outcome that is no longer kept, after checking it refusals the policy.
     fn forget(&mut self, kept: &[Key]) {
         let gone: Vec<_> = (0..self.len()).filter(|i| !kept.contains(&self.outcomes[*i].0)).collect();
-        let [gone] = gone[..] else { panic!("one outcome must be forgotten, not those of {gone:?}") };
+        let [gone] = gone[..] else { panic!("one outcome must be evicted, not {gone:?}") };
         match self.config.when_full {
-            WhenFull::Refuse => panic!("nothing may be forgotten"),
-            WhenFull::ForgetOldest => assert_eq!(gone, 0, "not the oldest is forgotten"),
+            WhenFull::Refuse => panic!("nothing may be evicted"),
+            WhenFull::ForgetOldest => assert_eq!(gone, 0, "the evicted outcome is not the oldest"),
             WhenFull::ForgetWorst => {
-                // Failures are worse than anything; equal to the reference's precision is equal.
+                // Failures are worse than anything; values within the reference's precision are
+                // equal.
                 let sign = if self.config.goal == Goal::Minimise { 1.0 } else { -1.0 };
                 let badness = |(_, outcome): &(Key, Outcome)| match outcome {
                     Outcome::Failed => (f64::INFINITY, 0.0),
@@ -216,7 +214,7 @@ impl Reference {
                 };
                 let (own, own_tolerance) = badness(&self.outcomes[gone]);
                 let is_worse = |(other, tolerance): (f64, f64)| other > own && other - tolerance > own + own_tolerance;
-                assert!(!self.outcomes.iter().map(badness).any(is_worse), "not the worst is forgotten");
+                assert!(!self.outcomes.iter().map(badness).any(is_worse), "the evicted outcome is not the worst");
             }
         }
         self.outcomes.remove(gone);
@@ -227,7 +225,7 @@ impl Reference {
         self.queue.push(c.clone());
     }
 
-    /// Whether it was awaited.
+    /// Returns whether the combination was pending.
     pub(crate) fn cancelled(&mut self, c: &Key) -> bool {
         let was = self.pending.contains(c);
         if was {
@@ -237,19 +235,19 @@ impl Reference {
         was
     }
 
-    pub(crate) fn awaited(&mut self, c: &Key) {
+    pub(crate) fn mark_pending(&mut self, c: &Key) {
         self.asking = false;
         self.leave(c);
         self.pending.push(c.clone());
     }
 
-    /// It is neither queued nor awaited any more.
+    /// Removes it from the queue and the pending ones.
     fn leave(&mut self, c: &Key) {
         self.queue.retain(|own| own != c);
         self.pending.retain(|own| own != c);
     }
 
-    /// A proposal is one that may be made; it is awaited from now on.
+    /// Checks that a proposal was allowed, and makes it pending.
     pub(crate) fn proposed<const K: usize>(&mut self, proposal: &Proposal<K>) {
         let Proposal { combination, mean, std_dev, score } = proposal;
         let c = combination.levels().to_vec();
@@ -270,10 +268,10 @@ impl Reference {
         if self.len() == 0 {
             assert_eq!((*mean, *std_dev), (0.0, f32::INFINITY), "nothing is known yet");
         }
-        self.awaited(&c);
+        self.mark_pending(&c);
     }
 
-    /// The observations are those that were told, in their order.
+    /// Checks that the observations are those told, in their order.
     pub(crate) fn check<const K: usize>(&self, observations: &[Observation<K>]) {
         assert_eq!(observations.len(), self.len());
         for (shown, (c, outcome)) in observations.iter().zip(&self.outcomes) {
@@ -298,7 +296,8 @@ fn mean(values: &[f32]) -> f64 {
     values.iter().map(|value| f64::from(*value)).sum::<f64>() / values.len() as f64
 }
 
-/// A running mean of some tens of floats, each step rounded to 6e-8 of the largest, or to the smallest float there is.
+/// A running mean of some tens of floats, each step rounded to 6e-8 of the largest, or to the
+/// smallest float.
 fn tolerance(values: &[f32]) -> f64 {
     let largest = values.iter().fold(0.0, |most: f32, value| most.max(value.abs()));
     1e-5 * f64::from(largest) + 1e-43

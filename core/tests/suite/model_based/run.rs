@@ -9,20 +9,20 @@ use super::allocations;
 use super::draw::{Call, Draw, K, Way};
 use super::reference::{Key, Outcome, Reference};
 
-/// How many calls a failure shows.
+/// Number of calls that a failure prints.
 const SHOWN: usize = 12;
 
 pub(crate) struct Run<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
     pub(crate) seed: u64,
     pub(crate) tuner: Box<Tuner<K, M, D, T, L, P>>,
     cache: Box<Cache<K, D, T, L>>,
-    pub(crate) known: Reference,
-    /// How the tuner was made ready.
-    pub(crate) ready: Option<(Space<K>, Config, u64)>,
-    /// What happened since.
+    pub(crate) reference: Reference,
+    /// The arguments of the last successful `init`.
+    pub(crate) initialised: Option<(Space<K>, Config, u64)>,
+    /// The records since then.
     pub(crate) log: Option<Vec<Record<K>>>,
     calls: Vec<Call>,
-    /// How often what was seen.
+    /// Number of occurrences per event.
     pub(crate) seen: BTreeMap<String, usize>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn key(c: &Combination<K>) -> Key {
     c.levels().to_vec()
 }
 
-/// All that there is of a value; what is not a number is equal to itself here.
+/// Every bit of a value, as text; NaN equals itself here.
 pub(crate) fn bits(value: &impl Debug) -> String {
     format!("{value:?}")
 }
@@ -41,8 +41,8 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             seed,
             tuner: Box::new(Tuner::new()),
             cache: Box::new(Cache::new()),
-            known: Reference::new(T),
-            ready: None,
+            reference: Reference::new(T),
+            initialised: None,
             log: None,
             calls: Vec::new(),
             seen: BTreeMap::new(),
@@ -53,7 +53,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         *self.seen.entry(what.into()).or_default() += 1;
     }
 
-    /// Makes one call, and checks its result.
+    /// Makes one call and checks its result.
     pub(crate) fn apply(&mut self, call: Call, draw: &mut Draw) {
         self.calls.push(call.clone());
         match call {
@@ -62,97 +62,98 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
             Call::AskBegin => self.ask_begin(),
             Call::AskStep(candidates) => self.ask_step(candidates),
             Call::Tell(c, value) => {
-                let against = self.known.against_telling(&key(&c), Some(value));
-                if self.attempt(&against, |tuner| tuner.tell(&c, value)) {
+                let refusals = self.reference.tell_errors(&key(&c), Some(value));
+                if self.attempt(&refusals, |tuner| tuner.tell(&c, value)) {
                     self.happened(&c, Event::Told(value));
                 }
             }
             Call::TellFailed(c) => {
-                let against = self.known.against_telling(&key(&c), None);
-                if self.attempt(&against, |tuner| tuner.tell_failed(&c)) {
+                let refusals = self.reference.tell_errors(&key(&c), None);
+                if self.attempt(&refusals, |tuner| tuner.tell_failed(&c)) {
                     self.happened(&c, Event::Failed);
                 }
             }
             Call::Enqueue(c) => {
-                let against = self.known.against_queueing(&key(&c));
-                if self.attempt(&against, |tuner| tuner.enqueue(&c)) {
+                let refusals = self.reference.enqueue_errors(&key(&c));
+                if self.attempt(&refusals, |tuner| tuner.enqueue(&c)) {
                     self.happened(&c, Event::Enqueued);
                 }
             }
             Call::Cancel(c) => self.cancel(&c),
             Call::Replay(c, event) => {
                 let record = Record::new(&c, event);
-                let against = self.against_replaying(&record, &c);
-                if self.attempt(&against, |tuner| tuner.replay(&record)) {
+                let refusals = self.replay_errors(&record, &c);
+                if self.attempt(&refusals, |tuner| tuner.replay(&record)) {
                     self.happened(&c, event);
                 }
             }
         }
     }
 
-    /// Makes a call that must be refused for one of the reasons, or accepted if there is none. A refusal leaves every bit as it was.
+    /// Makes a call that must return one of these errors, or succeed if there are none. An error
+    /// must leave every bit unchanged.
     fn attempt<R, E: Copy + PartialEq + Debug + Into<Error>>(
         &mut self,
-        against: &[E],
+        refusals: &[E],
         call: impl FnOnce(&mut Tuner<K, M, D, T, L, P>) -> Result<R, E>,
     ) -> bool {
-        let before = (!against.is_empty()).then(|| bits(&self.tuner));
+        let before = (!refusals.is_empty()).then(|| bits(&self.tuner));
         match (allocations::none(|| call(&mut self.tuner)), before) {
             (Ok(_), None) => true,
             (Err(error), Some(before)) => {
-                assert!(against.contains(&error), "{error:?} is not among {against:?}");
+                assert!(refusals.contains(&error), "{error:?} is not among {refusals:?}");
                 assert_eq!(bits(&self.tuner), before, "refused, and something changed");
                 let error: Error = error.into();
                 self.saw(bits(&error).split(' ').next().unwrap_or_default());
-                if self.known.asking {
+                if self.reference.asking {
                     self.saw("refused while asking");
                 }
                 false
             }
-            (Ok(_), Some(_)) => panic!("accepted in spite of {against:?}"),
+            (Ok(_), Some(_)) => panic!("accepted in spite of {refusals:?}"),
             (Err(error), None) => panic!("{error:?} for no reason"),
         }
     }
 
     fn init(&mut self, space: Space<K>, config: Config, seed: u64) {
-        let against = Reference::against_init(&space, &config, M, D);
-        if self.attempt(&against, |tuner| tuner.init(space.clone(), config, seed)) {
-            self.known.init(&space, config);
-            (self.ready, self.log) = (Some((space, config, seed)), Some(Vec::new()));
+        let refusals = Reference::init_errors(&space, &config, M, D);
+        if self.attempt(&refusals, |tuner| tuner.init(space.clone(), config, seed)) {
+            self.reference.init(&space, config);
+            (self.initialised, self.log) = (Some((space, config, seed)), Some(Vec::new()));
         }
     }
 
-    fn against_replaying(&self, record: &Record<K>, c: &Combination<K>) -> Vec<Error> {
-        // Levels that are none of the space's are found before anything else.
+    fn replay_errors(&self, record: &Record<K>, c: &Combination<K>) -> Vec<Error> {
+        // Levels outside the space are found before anything else.
         if let Err(error) = record.combination(self.tuner.space()) {
             return vec![error.into()];
         }
-        let (known, c) = (&self.known, key(c));
+        let (reference, c) = (&self.reference, key(c));
         let of_telling = |reasons: Vec<TellError>| reasons.into_iter().map(Error::from).collect();
         match record.event {
-            Event::Told(value) => of_telling(known.against_telling(&c, Some(value))),
-            Event::Failed => of_telling(known.against_telling(&c, None)),
-            Event::Enqueued => known.against_queueing(&c).into_iter().map(Error::from).collect(),
+            Event::Told(value) => of_telling(reference.tell_errors(&c, Some(value))),
+            Event::Failed => of_telling(reference.tell_errors(&c, None)),
+            Event::Enqueued => reference.enqueue_errors(&c).into_iter().map(Error::from).collect(),
             Event::Asked => {
-                let awaiting = known.against_awaiting(&c).into_iter().map(Error::from);
-                known.against_asking().into_iter().map(Error::from).chain(awaiting).collect()
+                let awaiting = reference.replayed_ask_errors(&c).into_iter().map(Error::from);
+                reference.ask_errors().into_iter().map(Error::from).chain(awaiting).collect()
             }
             Event::Cancelled => Vec::new(),
         }
     }
 
-    /// Something was taken in.
+    /// Records an accepted event.
     fn happened(&mut self, c: &Combination<K>, event: Event) {
         let kept: Vec<Key> = self.tuner.observations().map(|o| key(&o.combination)).collect();
-        let was_known = self.known.outcome(&key(c)).is_some();
-        let was_full = self.known.len() == T;
+        let was_known = self.reference.outcome(&key(c)).is_some();
+        let was_full = self.reference.len() == T;
         match event {
-            Event::Told(value) => self.known.told(&key(c), Some(value), &kept),
-            Event::Failed => self.known.told(&key(c), None, &kept),
-            Event::Enqueued => self.known.enqueued(&key(c)),
-            Event::Asked => self.known.awaited(&key(c)),
+            Event::Told(value) => self.reference.told(&key(c), Some(value), &kept),
+            Event::Failed => self.reference.told(&key(c), None, &kept),
+            Event::Enqueued => self.reference.enqueued(&key(c)),
+            Event::Asked => self.reference.mark_pending(&key(c)),
             Event::Cancelled => {
-                self.known.cancelled(&key(c));
+                self.reference.cancelled(&key(c));
             }
         }
         match event {
@@ -173,7 +174,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     fn cancel(&mut self, c: &Combination<K>) {
         let before = bits(&self.tuner);
         let was = allocations::none(|| self.tuner.cancel(c));
-        assert_eq!(was, self.known.pending.contains(&key(c)));
+        assert_eq!(was, self.reference.pending.contains(&key(c)));
         if was {
             self.happened(c, Event::Cancelled);
         } else {
@@ -182,29 +183,30 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     }
 
     fn ask(&mut self, way: Way, draw: &mut Draw) {
-        let mut against = self.known.against_asking();
+        let mut refusals = self.reference.ask_errors();
         let needs_map = matches!(way, Way::Lookup(_) | Way::Recon(..));
-        if needs_map && self.known.is_ready() && !Reference::is_projected(&self.known.config, M) {
-            against.push(AskError::NoMap);
+        if needs_map && self.reference.is_initialised() && !Reference::is_projected(&self.reference.config, M) {
+            refusals.push(AskError::NoMap);
         }
-        if !against.is_empty() {
-            self.attempt(&against, |tuner| ask(tuner, way, None));
+        if !refusals.is_empty() {
+            self.attempt(&refusals, |tuner| ask(tuner, way, None));
             return;
         }
         let mut other = self.tuner.clone();
-        let (before, predicted) = (self.opinion(), self.predictions());
+        let (before, predicted) = (self.model_bits(), self.predictions());
         let asked = allocations::none(|| ask(&mut self.tuner, way, Some(&mut self.cache)));
         match way {
             Way::Plain => {
-                assert_eq!(bits(&asked), bits(&in_slices(&mut other, draw)), "in one go, and in slices");
+                assert_eq!(bits(&asked), bits(&in_slices(&mut other, draw)), "whole, and in slices");
                 assert_eq!(bits(&self.tuner), bits(&other));
             }
             Way::Cached => assert_eq!(bits(&asked), bits(&other.ask()), "with a cache, and without"),
             _ => {}
         }
-        assert_eq!(self.opinion(), before, "asking taught the model something");
-        // What is awaited changes the opinion, but not while nothing is.
-        if let (Ok(proposal), true) = (asked, self.known.pending.is_empty()) {
+        assert_eq!(self.model_bits(), before, "asking taught the model something");
+        // Pending combinations change a prediction; without any, it must be the one from before the
+        // ask.
+        if let (Ok(proposal), true) = (asked, self.reference.pending.is_empty()) {
             let mut own = predicted.iter().filter(|(c, _)| *c == key(&proposal.combination));
             assert!(own.all(|(_, p)| *p == bits(&(proposal.mean, proposal.std_dev))), "predicted otherwise");
         }
@@ -212,29 +214,29 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     }
 
     fn ask_begin(&mut self) {
-        let against = self.known.against_asking();
-        if !against.is_empty() {
-            self.attempt(&against, |tuner| tuner.ask_begin());
+        let refusals = self.reference.ask_errors();
+        if !refusals.is_empty() {
+            self.attempt(&refusals, |tuner| tuner.ask_begin());
             return;
         }
-        let before = self.opinion();
+        let before = self.model_bits();
         let begun = allocations::none(|| self.tuner.ask_begin());
-        assert_eq!(self.opinion(), before, "beginning to ask taught the model something");
+        assert_eq!(self.model_bits(), before, "beginning to ask taught the model something");
         if begun.is_err() {
             assert_eq!(begun, Err(AskError::Exhausted));
-            assert!(self.known.open().is_empty(), "not exhausted");
+            assert!(self.reference.open().is_empty(), "not exhausted");
         }
-        self.known.asking = begun.is_ok();
+        self.reference.asking = begun.is_ok();
     }
 
     fn ask_step(&mut self, candidates: u16) {
-        if !self.known.asking {
+        if !self.reference.asking {
             self.attempt(&[AskError::NotBegun], |tuner| tuner.ask_step(candidates));
             return;
         }
-        let before = self.opinion();
+        let before = self.model_bits();
         let asked = allocations::none(|| self.tuner.ask_step(candidates)).transpose();
-        assert_eq!(self.opinion(), before, "a slice taught the model something");
+        assert_eq!(self.model_bits(), before, "a slice taught the model something");
         match asked {
             None => self.saw("not yet"),
             Some(asked) => self.end_of_ask(asked),
@@ -242,28 +244,28 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     }
 
     fn end_of_ask(&mut self, asked: Result<Proposal<K>, AskError>) {
-        self.known.asking = false;
+        self.reference.asking = false;
         match asked {
             Ok(proposal) => {
-                if matches!(self.known.outcome(&key(&proposal.combination)), Some(Outcome::Measured(_))) {
+                if matches!(self.reference.outcome(&key(&proposal.combination)), Some(Outcome::Measured(_))) {
                     self.saw("asked again");
                 }
-                if proposal.score != 0.0 && !self.known.pending.is_empty() {
-                    self.saw("chosen while others are awaited");
+                if proposal.score != 0.0 && !self.reference.pending.is_empty() {
+                    self.saw("chosen while others are pending");
                 }
-                self.known.proposed(&proposal);
+                self.reference.proposed(&proposal);
                 self.record(&proposal.combination, Event::Asked);
             }
             Err(error) => {
                 assert_eq!(error, AskError::Exhausted);
-                assert!(self.known.open().is_empty(), "exhausted, and these are left: {:?}", self.known.open());
+                assert!(self.reference.open().is_empty(), "exhausted, and these are left: {:?}", self.reference.open());
                 self.saw("Ask(Exhausted)");
             }
         }
     }
 }
 
-/// An ask of any way.
+/// One ask of any kind.
 fn ask<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,
     way: Way,
@@ -277,7 +279,7 @@ fn ask<const M: usize, const D: usize, const T: usize, const L: usize, const P: 
     }
 }
 
-/// An ask, a few candidates at a time.
+/// One ask, a few candidates at a time.
 fn in_slices<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,
     draw: &mut Draw,
@@ -293,7 +295,7 @@ fn in_slices<const M: usize, const D: usize, const T: usize, const L: usize, con
 impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> Drop for Run<M, D, T, L, P> {
     fn drop(&mut self) {
         if std::thread::panicking() && !self.calls.is_empty() {
-            eprintln!("\nseed {}, a store of {T}, a table of {L}, {:?}; the last calls:", self.seed, self.ready);
+            eprintln!("\nseed {}, {T} observations, {L} rows, {:?}; the last calls:", self.seed, self.initialised);
             for call in &self.calls[self.calls.len().saturating_sub(SHOWN)..] {
                 eprintln!("  {call:?}");
             }
