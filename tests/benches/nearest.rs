@@ -1,9 +1,12 @@
-//! The nearest combination three ways, side by side: the search of `nearest`, a Gray-code scan of all 2^m combinations, and the paper's stored table.
+//! The nearest combination three ways: the search of `nearest`, a Gray-code scan of all 2^m
+//! combinations, and the paper's stored table.
 //!
-//! All three are asked for the same points in one run. At m = 20 every answer of the search is compared with the table's, to the bit, and with
-//! the scan's; at m = 24 with the scan's (every second point). Bytes of the search are its arrays (`Lookup::SCRATCH`, a sum of `size_of`) and R;
-//! of the scan the columns of R, again with both signs, and its residual; of the table its 2^m rows of d `f32` (the combination is the row's number). Times are medians of one
-//! thread, in release.
+//! - All three get the same points in one run. At m = 20 every answer of the search is compared with
+//!   the table's, to the bit, and with the scan's; at m = 24 with the scan's at every second point.
+//! - Bytes of the search: its arrays (`Lookup::SCRATCH`, a sum of `size_of`) and R. Of the scan: the
+//!   columns of R with both signs, and its residual. Of the table: 2^m rows of d `f32`; the row number
+//!   is the combination.
+//! - Times are medians of one thread, in release.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -76,7 +79,8 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
                     let scanned = scan(&columns, black_box(&x));
                     scans.push(start.elapsed().as_secs_f64());
                     let other = squared_distance(&row(scanned), &x);
-                    // The scan's running sums round differently: it may take another that is as near to six digits.
+                    // The scan's running sums round differently: it may find another one that is
+                    // equally near to six digits.
                     assert!(nearest.squared_distance <= other, "{x:?}: {index}, not {scanned}");
                     assert!(scanned == index || other - nearest.squared_distance < 1e-5 * (1.0 + other));
                 }
@@ -107,7 +111,7 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
     (M, Lookup::<M, M, D>::SCRATCH, build)
 }
 
-/// As `squared_distance`, to the bit, but compiled for D: the scan and the table shall be as quick as they can.
+/// `squared_distance`, to the bit, but compiled for D, so that scan and table are as fast as possible.
 #[inline(always)]
 fn distance(a: &[f32; D], b: &[f32; D]) -> f32 {
     let mut sums = [0.0f32; 4];
@@ -149,7 +153,7 @@ fn point(columns: &[[f32; D]], kind: usize, random: &mut Random) -> [f32; D] {
     }
 }
 
-/// The nearest of all 2^m by a Gray code: one column added or taken away a step.
+/// The nearest of all 2^m by a Gray code: one column added or removed per step.
 fn scan(columns: &[[f32; D]], x: &[f32; D]) -> usize {
     let residual = |code: usize| {
         let mut bit = 0;

@@ -1,19 +1,18 @@
-//! What holds across the crates, and the tools that check it.
+//! The tools of the tests that cross packages, and of `cargo xtask` and `cargo qemu`.
 //!
-//! The tests are in `tests/`; this library is what they share with `cargo xtask` and `cargo qemu`, so that a test
-//! and a command never measure in two ways:
+//! A test and a command that measure the same thing call the same module:
 //!
 //! - [`golden`]: files of expected text, compared line by line and rewritten by one switch;
-//! - `workspace`: cargo, and what it knows of the packages;
-//! - `board`: what the firmware is built for, and what QEMU can stand in for;
+//! - `workspace`: cargo and its metadata;
+//! - `board`: the boards, and which of them QEMU emulates;
 //! - `machine`: processors, and a machine for each on which bits are compared;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
 //! - `wasm`: runs a WebAssembly module and reads its lines;
-//! - `log`: decodes what an image says, defmt frames or plain lines;
-//! - `cost`: what a step costs on the chip;
+//! - `log`: decodes the output of an image, defmt frames or plain lines;
+//! - `cost`: instructions and bytes of a step on the chip;
 //! - `template`: a project to start from;
-//! - `browser`: what the report is tested in.
+//! - `browser`: finds the browser that the report is tested in.
 //!
 //! All but the first need the feature `qemu`, and `wasm` the feature of its name.
 
@@ -40,6 +39,11 @@ pub mod template;
 pub mod wasm;
 #[cfg(feature = "qemu")]
 pub mod workspace;
+
+/// The code in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 /// The top of the repository.
 pub fn root() -> PathBuf {

@@ -1,19 +1,19 @@
-//! Cargo, run from within, and what it knows of the packages.
+//! Cargo, called from tests and commands, and its metadata.
 
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-/// Cargo, at the top of the repository. There it finds the project's own configuration (the log level of
-/// defmt above all), wherever the caller is.
+/// Cargo, run at the top of the repository, where it finds the project's own configuration (above
+/// all the log level of defmt).
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(crate::root());
     command
 }
 
-/// What cargo knows of one package of the workspace: its targets and features.
+/// The metadata of one package of the workspace: its targets and features.
 pub fn package(name: &str) -> Result<Value> {
     let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,24 +1,24 @@
-//! What a tuner of 64 observations, 256 rows and 8 dimensions should cost, and what it does.
+//! Targets and measured costs of a tuner of 64 observations, 256 rows and 8 dimensions.
 //!
-//! **Choices.** A target that is missed stays in the table, with what it would take. The limits that a test holds are beside the
-//! test (`tests/budget.rs`): a target where it is met, else what is reached.
+//! A missed target stays in the table and says what would meet it. The limits that the test `budget`
+//! holds stand beside the test: the target where it is met, else the reached value.
 
 use anyhow::{Context as _, Result};
 
 use super::{Mode, Report, Run, Step};
 
-/// Levels of optimization at which flash is measured, as cargo's configuration writes them; the last is the one that is flashed, so that
-/// this image is the one that stays.
+/// Levels of optimization at which flash is measured, as cargo's configuration writes them. The last
+/// is the flashed one, so that its image stays in the target folder.
 pub const LEVELS: [&str; 3] = ["3", "'z'", "'s'"];
 
-/// A target: what, its unit, how much, and what it would take where it is missed.
+/// A target for one cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// What is limited.
+    /// The limited cost, with its unit.
     pub what: &'static str,
-    /// At most so much: bytes or instructions.
+    /// The limit, in bytes or instructions.
     pub most: u64,
-    /// What it would take to meet it.
+    /// The change that would meet it.
     pub takes: &'static str,
 }
 
@@ -50,12 +50,12 @@ pub const TARGETS: [Target; 7] = [
     },
 ];
 
-/// A target, and what was measured.
+/// A target with the measured cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// The target.
     pub target: Target,
-    /// What was measured.
+    /// The measured cost.
     pub reached: u64,
 }
 
@@ -67,7 +67,7 @@ impl Budget {
 }
 
 impl Report {
-    /// What was measured for each of [`TARGETS`].
+    /// The measured cost for each of [`TARGETS`].
     pub fn budgets(&self) -> Result<[Budget; TARGETS.len()]> {
         let case = self.case("relays", 64)?;
         let run = |mode| case.run(mode).context("24 relays are measured in both modes");

@@ -1,9 +1,11 @@
-//! `cargo qemu IMAGE`: build an image, run it in QEMU and show what it says as it says it.
+//! `cargo qemu IMAGE`: builds an image, runs it in QEMU and shows its output live.
 //!
-//! With `--uart` standard output gets the bytes of the serial port, for `trimtab watch`, and the log goes to standard error.
+//! With `--uart` the bytes of the serial port go to standard output, for `trimtab watch`, and the log
+//! to standard error.
 //!
-//! **Choices.** QEMU hands the serial port over by a TCP connection within this machine, which works on every system. If standard error is a terminal,
-//! then whoever reads the bytes is likely to draw on it, so only warnings and errors go there.
+//! **Choices**
+//! - QEMU passes the serial port on by a local TCP connection, which works on every system.
+//! - `trimtab watch` draws on the terminal, so with `--uart` only warnings and errors go there.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _, stderr, stdout};
 use std::net::{Ipv4Addr, TcpListener};
@@ -121,7 +123,8 @@ fn piped(elf: &Path, request: &Request) -> Result<Run> {
     Ok(outcome)
 }
 
-/// All bytes of the first connection to standard output, at once; if nobody reads them, to nowhere: QEMU would wait.
+/// Copies the first connection to standard output without delay. Bytes that nobody reads are dropped,
+/// since QEMU would wait.
 fn forward(listener: &TcpListener) -> io::Result<()> {
     let (mut port, _) = listener.accept()?;
     let mut buffer = [0; 4096];
@@ -136,7 +139,7 @@ fn forward(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-/// A name is built; the path of a built image is taken as it is, which is how `cargo run` calls its runner.
+/// Builds the image of a name. `cargo run` calls its runner with the path of a built image instead.
 fn locate(request: &Request) -> Result<PathBuf> {
     let path = Path::new(&request.image);
     if path.components().count() > 1 && path.is_file() {

@@ -1,6 +1,6 @@
-//! `cargo xtask flash BOARD IMAGE`: build an image for a board, flash it by probe-rs and show its log.
+//! `cargo xtask flash BOARD IMAGE`: builds an image for a board, flashes it by probe-rs and shows its log.
 //!
-//! Nothing here was tried on hardware by the project's own checks, which have none: they build every board's image and stop there.
+//! The project's checks have no hardware: they build the image of every board and stop there.
 
 use std::process::{Command, ExitCode};
 
@@ -17,7 +17,7 @@ probe-rs is not installed (no `probe-rs` on the path). Get it with:
 
 https://probe.rs has the rest, above all the rules that let you use the probe without being root.";
 
-/// What to flash, and where.
+/// The image and its board.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     board: Board,

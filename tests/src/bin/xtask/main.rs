@@ -18,16 +18,16 @@ const HELP: &str = "\
 The project's own commands.
 
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
-  cargo xtask setup            install what `test` needs and is missing: rustup components, a target, QEMU, a browser
-  cargo xtask cost             instructions of a step and bytes of RAM and flash, counted in QEMU
-  cargo xtask bench drift      measurements that an antenna tuner needs after its antenna has moved
+  cargo xtask setup            install the tools that `test` needs: rustup components, targets, QEMU, a browser
+  cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
+  cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
   cargo xtask flash BOARD IMAGE
                                build one for a board, flash it by probe-rs, show its log
-  cargo xtask new FOLDER       a project of your own, from the template, that tunes your board
-  cargo xtask qemu             which images the firmware has
+  cargo xtask new FOLDER       make a project of your own from the template
+  cargo xtask qemu             list the firmware's images
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
 
 Options of qemu:
@@ -65,7 +65,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
-        ["new", ..] => bail!("write where it shall be: cargo xtask new ../my-board"),
+        ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
         ["qemu"] => print!("{}", emulate::overview()?),
         ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
         _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),

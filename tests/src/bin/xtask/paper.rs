@@ -1,4 +1,4 @@
-//! `cargo xtask paper`: the experiments of the paper's section 7, and the page, figures and tables that the README shows.
+//! `cargo xtask paper`: the experiments of the paper's section 7, with their page, figures and tables.
 //!
 //! | option | what |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `--fresh` | begins again |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
 //!
-//! **Choices.** Raw runs stay in `target/paper`, so a second call only draws; the whole
-//! page is there too. The tables and the figures that the documentation shows are copied to `host/docs/paper` and committed.
+//! Raw runs and the page stay in `target/paper`, so a second call only draws. The tables and figures
+//! that the documentation shows are copied to `host/docs/paper` and committed.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ const DOCS: &str = "host/docs/paper";
 /// The figures that it shows beside the best-so-far of every problem.
 const SHOWN: [&str; 2] = ["seconds.svg", "lemma.svg"];
 
-/// What to run.
+/// The options.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     quick: bool,
@@ -58,7 +58,7 @@ impl Request {
         Ok(request)
     }
 
-    /// What is run, as arguments of `trimtab bench`, and where the runs go.
+    /// The runs, as arguments of `trimtab bench`, each with its output folder.
     fn benches(&self) -> Vec<(Vec<String>, String)> {
         let size = if self.quick { "--seeds 3 --budget 60 --mask on" } else { "--seeds 10 --budget 100 --mask both" };
         let folder = if self.quick { "target/quick" } else { "target" };
@@ -80,7 +80,7 @@ impl Request {
     }
 }
 
-/// Runs what is missing, then draws.
+/// Runs the missing jobs, then draws.
 pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     let begin = Instant::now();
     let benches = request.benches();
@@ -95,7 +95,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     let command = request.command();
     let report = [&["report"], &runs[..], &["--command", &command]].concat();
     trimtab(&report.iter().map(|word| word.to_string()).collect::<Vec<_>>())?;
-    // A quick look is not what the README shows.
+    // The documentation shows full runs only.
     if !request.quick {
         publish(&root().join(runs[0]), &root().join(DOCS))?;
     }

@@ -1,5 +1,5 @@
-//! What the checks need beside Rust: rustup's components, the chips' targets, QEMU, a browser. Installed if missing, where
-//! that is ours to do; otherwise the error says what to type.
+//! Installs the tools that the checks need beside Rust: rustup's components, the chips' targets, QEMU,
+//! a browser. Where it may not install, the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use trimtab_tests::machine::TARGETS;
 use trimtab_tests::workspace::cargo;
 use trimtab_tests::{browser, qemu};
 
-/// Installs what is missing.
+/// Installs the missing tools.
 pub(crate) fn run() -> Result<()> {
     for component in ["rustfmt", "clippy"] {
         if !succeeds(cargo().args([component.replace("rust", ""), "--version".into()])) {
@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What core and the boards are built for, each once.
+/// The targets of core and of the boards, each once.
 fn targets() -> Vec<&'static str> {
     let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).collect();
     targets.sort_unstable();
@@ -46,14 +46,14 @@ fn targets() -> Vec<&'static str> {
     targets
 }
 
-/// Whether the standard library of a target is there, however Rust was installed.
+/// Whether the standard library of a target is installed, by rustup or otherwise.
 fn has_target(target: &str) -> Result<bool> {
     let output = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     let output = output.context("cannot start rustc")?;
     Ok(output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
-/// By the system's package manager, if it is Debian's and we may; everybody else gets the command to type.
+/// Installs Debian packages as root or by `sudo`; elsewhere the error says what to type.
 fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
     let sudo: &[&str] = if is_root() {
         &[]

@@ -1,8 +1,13 @@
-//! `cargo xtask test`: every check, one after the other, each an ordinary command that can be typed again.
+//! `cargo xtask test`: every check in turn, each an ordinary command that can be typed again.
+//!
+//! **Choices**
+//! - Cheap steps come first, and the first failure ends the run.
+//! - Steps that build the same package use the same features, so that cargo builds it once.
+//! - A step that needs a tool which is not ours to install says so when it is left out.
 
 use std::fmt;
-use std::process::ExitCode;
-use std::time::Instant;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use trimtab_tests::image::{PACKAGE, TARGET};
@@ -17,12 +22,13 @@ struct Step {
     name: String,
     environment: Vec<(&'static str, &'static str)>,
     arguments: Vec<String>,
+    /// The tool without which the step is left out, and how to ask whether it is there.
+    needs: Option<(String, Vec<String>)>,
 }
 
 impl Step {
     fn new(name: impl Into<String>, arguments: &str) -> Self {
-        let arguments = arguments.split_whitespace().map(String::from).collect();
-        Self { name: name.into(), environment: Vec::new(), arguments }
+        Self { name: name.into(), environment: Vec::new(), arguments: words(arguments), needs: None }
     }
 
     fn with(mut self, variable: &'static str, value: &'static str) -> Self {
@@ -30,8 +36,24 @@ impl Step {
         self
     }
 
+    /// Leaves the step out where `cargo PROBE` fails.
+    fn needs(mut self, tool: &str, probe: &str) -> Self {
+        self.needs = Some((tool.into(), words(probe)));
+        self
+    }
+
+    /// The missing tool, if there is one.
+    fn missing(&self) -> Option<&str> {
+        let (tool, probe) = self.needs.as_ref()?;
+        // By its name, not by `CARGO`: rustup's own cargo knows `+1.90`.
+        let output = Command::new("cargo").args(probe).stdin(Stdio::null()).output();
+        (!output.is_ok_and(|output| output.status.success())).then_some(tool)
+    }
+
     fn run(&self) -> Result<bool> {
-        let status = cargo().args(&self.arguments).envs(self.environment.iter().copied()).status();
+        let mut command = if self.needs.is_some() { Command::new("cargo") } else { cargo() };
+        command.current_dir(trimtab_tests::root());
+        let status = command.args(&self.arguments).envs(self.environment.iter().copied()).status();
         Ok(status.context("cannot start cargo")?.success())
     }
 }
@@ -46,65 +68,76 @@ impl fmt::Display for Step {
     }
 }
 
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(String::from).collect()
+}
+
 /// All checks, cheap ones first.
 fn steps() -> Result<Vec<Step>> {
-    let chip = format!("--package {PACKAGE} --target {TARGET} --features semihosting");
-    let silent = format!("--package {PACKAGE} --target {TARGET} --features semihosting-exit");
-    let panic_free = format!("--package {PACKAGE} --target {TARGET} --features unchecked-index");
+    // As `Image::build_command` has it, so that the tests in QEMU find the images built.
+    let chip = format!("--package {PACKAGE} --target {TARGET} --no-default-features --features stm32f405,semihosting");
+    let silent =
+        format!("--package {PACKAGE} --target {TARGET} --no-default-features --features stm32f405,semihosting-exit");
+    let panic_free =
+        format!("--package {PACKAGE} --target {TARGET} --no-default-features --features stm32f405,unchecked-index");
     let riscv = format!(
         "--package {PACKAGE} --target {} --no-default-features --features console,{}",
         RISCV32_VIRT.target, RISCV32_VIRT.name
     );
     let wasm = format!("--package {PACKAGE} --target {} --no-default-features --features {}", WASM.target, WASM.name);
     let targets = TARGETS.map(|target| format!("--target {target}")).join(" ");
-    let tests = "--package trimtab-tests";
+    let features = core_features()?;
+    let all = features.iter().map(|feature| format!("trimtab/{feature}")).collect::<Vec<_>>().join(",");
+    let oldest = package("trimtab")?["rust_version"].as_str().context("core names no rust-version")?.to_string();
     let mut steps = vec![
         Step::new("format", "fmt --all --check"),
+        Step::new("licences and sources", "deny --offline check bans licenses sources")
+            .needs("cargo-deny", "deny --version"),
         Step::new(
             "lints, this machine",
-            "clippy --workspace --all-targets --features trimtab-tests/wasm,trimtab-host/browser -- -D warnings",
-        ),
-        Step::new(
-            "lints, core with all features",
-            "clippy --package trimtab --all-targets --all-features -- -D warnings",
+            &format!(
+                "clippy --workspace --all-targets --features trimtab-tests/wasm,trimtab-host/browser,{all} -- -D warnings"
+            ),
         ),
         Step::new("lints, chip", &format!("clippy {chip} --lib --bins --examples -- -D warnings")),
         Step::new("lints, chip in silence", &format!("clippy {silent} --bin minimal -- -D warnings")),
         Step::new("lints, chip without panics", &format!("clippy {panic_free} --bin panic_free -- -D warnings")),
         Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity --example hard_fault -- -D warnings")),
         Step::new("lints, WebAssembly", &format!("clippy {wasm} --lib --example parity_wasm -- -D warnings")),
-        Step::new("docs, this machine", "doc --workspace --no-deps --lib --features trimtab-tests/wasm")
+        Step::new("docs, this machine", &format!("doc --workspace --no-deps --lib --features trimtab-tests/wasm,{all}"))
             .with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("docs, chip", &format!("doc {chip} --no-deps --lib")).with("RUSTDOCFLAGS", "-D warnings"),
-        Step::new("core without features", "test --package trimtab"),
+        Step::new("core without features", "test --package trimtab --lib"),
     ];
-    for feature in core_features()? {
+    for feature in &features {
         steps.push(Step::new(
             format!("core with {feature} alone"),
-            &format!("test --package trimtab --features {feature}"),
+            &format!("check --package trimtab --features {feature}"),
         ));
     }
     steps.extend([
         Step::new(
+            format!("Rust {oldest}"),
+            &format!("+{oldest} check --workspace --exclude {PACKAGE} --target-dir target/rust-{oldest}"),
+        )
+        .needs(&format!("the toolchain {oldest}"), &format!("+{oldest} --version")),
+        Step::new("core as it is published", "package --package trimtab --allow-dirty"),
+        Step::new("core for every target", &format!("check --package trimtab --all-features {targets}")),
+        Step::new(
             "tests and doctests, this machine, pages in a browser",
-            "test --workspace --features trimtab-host/browser",
+            &format!("test --workspace --features trimtab-host/browser,{all}"),
         ),
-        Step::new("parity, this machine, optimized", &format!("test {tests} --test parity --release")),
-        Step::new("core for every target", &format!("build --package trimtab --all-features {targets}")),
-        Step::new("core for the chip, release", &format!("build --package trimtab --target {TARGET} --release")),
-        Step::new("images, debug", &format!("build {chip} --bins --examples --profile unoptimized")),
+        Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
         Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
             "tests in QEMU",
-            &format!(
-                "test {tests} --features wasm --lib --bins --test parity --test boards --test device --test budget --test panic_free --test selftune --test stream --test survival"
-            ),
+            "test --package trimtab-tests --features wasm --lib --bins --test parity --test emulated",
         ),
     ]);
     Ok(steps)
 }
 
-/// The features of core, from its manifest: a new one is checked alone by being there.
+/// The features of core, from its manifest: a new one is checked by being there.
 fn core_features() -> Result<Vec<String>> {
     let core = package("trimtab")?;
     Ok(core["features"].as_object().context("cargo lists no features")?.keys().cloned().collect())
@@ -116,18 +149,38 @@ pub(crate) fn test() -> Result<ExitCode> {
     println!("\n== setup");
     setup::run()?;
     let steps = steps()?;
-    let total = steps.len();
+    let (total, mut skipped) = (steps.len(), 0);
     for (done, step) in steps.iter().enumerate() {
         println!("\n== {} of {total}: {}\n   {step}", done + 1, step.name);
-        let start = Instant::now();
+        if let Some(tool) = step.missing() {
+            println!("   skipped: {tool} is not installed");
+            skipped += 1;
+            continue;
+        }
+        let (start, work) = (Instant::now(), processor_time());
         if !step.run()? {
             println!("\n== failed: {}. This step alone:\n   {step}", step.name);
-            println!("steps: {done} passed, 1 failed");
+            println!("steps: {} passed, 1 failed, {skipped} skipped", done - skipped);
             return Ok(ExitCode::FAILURE);
         }
-        println!("   ok, {}", shown(start.elapsed()));
+        println!("   ok, {}{}", shown(start.elapsed()), since(work));
     }
-    println!("\n== all checks passed in {}", shown(begin.elapsed()));
-    println!("steps: {total} passed, 0 failed");
+    println!("\n== all checks passed in {}{}", shown(begin.elapsed()), since(Some(Duration::ZERO)));
+    println!("steps: {} passed, 0 failed, {skipped} skipped", total - skipped);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The processor time of all commands so far, where the system tells.
+fn processor_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Fields are counted after the name, which may hold anything: these two are the time of ended
+    // children, in hundredths of a second.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(13).map(|field| field.parse::<u64>().ok());
+    let (user, system) = (fields.next()??, fields.next()??);
+    Some(Duration::from_millis((user + system) * 10))
+}
+
+fn since(work: Option<Duration>) -> String {
+    let spent = work.zip(processor_time()).map(|(before, now)| now.saturating_sub(before));
+    spent.map_or(String::new(), |spent| format!(" ({} of processor time)", shown(spent)))
 }

@@ -1,7 +1,8 @@
-//! Bytes of common sizes, as the documentation of `trimtab::tuner` has them.
+//! Bytes of common tuners, as the documentation of `Tuner` states them.
 //!
-//! `cargo test -p trimtab-tests --test sizes -- --nocapture` prints the table; the golden file and the documentation hold it. These are of a 64-bit machine;
-//! a 32-bit chip takes a few hundred bytes less (`cargo xtask cost`).
+//! `cargo test -p trimtab-tests --test suite sizes -- --nocapture` prints the table; the golden file
+//! and the documentation hold it. These are sizes on a 64-bit machine; a 32-bit chip takes a few
+//! hundred bytes less (`cargo xtask cost`).
 
 use trimtab::Knob;
 use trimtab_tests::golden;
@@ -35,7 +36,7 @@ fn the_documented_sizes_are_true() {
     .concat();
     print!("{table}");
     golden::check("sizes.md", &table);
-    let documentation = include_str!("../../core/src/tuner/mod.rs");
+    let documentation = include_str!("../../../core/src/tuner/mod.rs");
     for line in table.lines() {
         assert!(documentation.contains(&format!("//! {line}\n")), "core/src/tuner/mod.rs does not have: {line}");
     }

@@ -1,7 +1,8 @@
-//! What a tuner costs on the chip: instructions of `ask` and `tell` over whole runs, bytes of RAM, stack and flash.
+//! Cost of a tuner on the chip: instructions of `ask` and `tell` over whole runs, bytes of RAM,
+//! stack and flash.
 //!
-//! The bins `cost_…` count on the chip and print lines of words; this module reads them, adds the sizes of the images
-//! and shows it all as tables. `cargo xtask cost` prints what `tests/budget.rs` checks.
+//! The images `cost_…` count on the chip and print lines of words. This module reads them, adds the
+//! sizes of the images and shows tables. `cargo xtask cost` prints what the test `budget` checks.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -9,9 +10,11 @@
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
 //! | `stack CASE MODE BYTES` | most stack of all these calls |
 //!
-//! **Choices.** All of this is counted on an STM32F405 but for 128 observations: their caches do not fit its 128 KB, so that image
-//! runs on a machine with more memory, whose counter is right to 40 instructions. Flash is that of `minimal`, which neither prints nor logs, at
-//! three levels of optimization; everything else is as it is flashed, at "s".
+//! **Choices**
+//! - All but 128 observations is counted on an STM32F405. The caches of those do not fit its 128 KB,
+//!   so that image runs on a machine with more memory, whose counter is right to 40 instructions.
+//! - Flash is that of `minimal`, which neither prints nor logs, at three levels of optimization;
+//!   everything else is built as flashed, at "s".
 
 mod budget;
 mod tables;
@@ -25,11 +28,11 @@ use crate::image::{Image, Profile, Sizes};
 use crate::qemu::Session;
 pub use budget::{Budget, LEVELS, TARGETS};
 
-/// Over how many steps the tells are summed up. A tell that fits the model anew is far dearer than one that
-/// does not, and by the default schedule there are both among this many, but for a young model.
+/// Number of steps over which tells are summed. A tell that fits the model costs far more than one
+/// that does not, and by the default schedule both occur in a window, except in a young model.
 pub const WINDOW: usize = 8;
 
-/// Far more than a run takes on a slow machine; it only ends a run that hangs.
+/// Ends a run that hangs: far more than a run takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// The image that needs a machine with more memory than the chip has.
@@ -60,7 +63,7 @@ impl Step {
 pub enum Mode {
     /// Every row from nothing: `ask`.
     Recomputing,
-    /// Every row from what was kept of it: `ask_with`.
+    /// Every row from the cache: `ask_with`.
     Incremental,
 }
 
@@ -118,7 +121,7 @@ impl Run {
 /// One tuner, measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What is tuned.
+    /// The tuned problem.
     pub name: String,
     /// K, T, L and D: knobs, observations, rows and dimensions.
     pub sizes: [u64; 4],
@@ -142,7 +145,7 @@ impl Case {
 pub struct Report {
     /// The tuners.
     pub cases: Vec<Case>,
-    /// The images and what they take.
+    /// The images with their sizes.
     pub images: Vec<(String, Sizes)>,
     /// Text and rodata of `minimal` at each of [`LEVELS`].
     pub flash: Vec<u64>,
@@ -174,7 +177,7 @@ impl Report {
         Ok(report)
     }
 
-    /// The tuner of this name and so many observations.
+    /// The tuner of this name with this number of observations.
     pub fn case(&self, name: &str, observations: u64) -> Result<&Case> {
         let found = self.cases.iter().find(|case| case.name == name && case.sizes[1] == observations);
         found.with_context(|| format!("no case `{name}` of {observations} observations was measured"))

@@ -1,7 +1,8 @@
 //! The f32 surrogate of core against f64 results of other people's software.
 //!
-//! `golden/gp_matern52.json`: Gaussian process regression with a zero prior mean, Matérn 5/2 times a constant and noise on the
-//! diagonal, computed in f64 with scikit-learn; the last case is scikit-learn's best likelihood of a fit.
+//! `golden/gp_matern52.json`: Gaussian process regression with a zero prior mean, Matérn 5/2 times a
+//! constant and noise on the diagonal, computed in f64 with scikit-learn; the last case is
+//! scikit-learn's best likelihood of a fit.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -36,7 +37,7 @@ struct BestFit {
 
 /// The cases of one kind: fits have a key of that name.
 fn golden<Case: DeserializeOwned>(fit: bool) -> Vec<Case> {
-    let golden: Value = serde_json::from_str(include_str!("../golden/gp_matern52.json")).expect("golden file parses");
+    let golden: Value = serde_json::from_str(include_str!("../../golden/gp_matern52.json")).expect("golden file parses");
     let cases =
         golden["cases"].as_array().expect("a list of cases").iter().filter(|case| case["fit"].is_boolean() == fit);
     cases.map(|case| Case::deserialize(case).expect("a case has its fields")).collect()
@@ -67,7 +68,8 @@ fn posterior_and_likelihood_agree_with_scikit_learn() {
         let noise = case.noise_variance / case.signal_variance;
         let hyper = Hyper { length_scale: case.length_scale, linear_weight: 0.0, noise };
         let gp = process(&hyper, case.signal_variance, &case.x, &case.y, &Prior::FIXED);
-        // An f32 factor loses what the condition number takes: about s²·n/noise · 6e-8, at most 2e-2 of a likelihood of 50.
+        // The condition number costs an f32 factor about s²·n/noise · 6e-8, at most 2e-2 of a
+        // likelihood of 50.
         let likelihood = f64::from(gp.log_likelihood());
         assert!(
             is_close(likelihood, case.log_marginal_likelihood, 1e-3, 5e-4),
@@ -80,7 +82,8 @@ fn posterior_and_likelihood_agree_with_scikit_learn() {
                 gp.posterior(case.signal_variance, |row| row.iter_mut().enumerate().for_each(|(j, own)| *own = k(j)));
             assert!(is_close(f64::from(posterior.mean), *mean, 1e-3, 1e-3), "mean {} is not {mean}", posterior.mean);
             let deviation = f64::from(posterior.variance).sqrt();
-            // At an observation the variance is the difference of two numbers near s²: 1e-7 of them is 3e-4 of deviation.
+            // At an observation the variance is the difference of two numbers near s²: 1e-7 of
+            // them is 3e-4 of deviation.
             assert!(is_close(deviation, *std_dev, 1e-3, 1e-3), "deviation {deviation} is not {std_dev}");
         }
     }

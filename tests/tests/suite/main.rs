@@ -1,0 +1,7 @@
+//! Checks across packages that need Rust alone, in one binary.
+//!
+//! One part alone: `cargo test -p trimtab-tests --test suite layers`.
+
+mod layers;
+mod oracle;
+mod sizes;
