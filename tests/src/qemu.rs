@@ -26,7 +26,7 @@ pub const PROGRAM: &str = "qemu-system-arm";
 /// The program that runs images for RISC-V.
 pub const RISCV: &str = "qemu-system-riscv32";
 
-/// What every machine is told: no screen, semihosting on this machine's files and streams.
+/// Arguments of every machine: no screen, semihosting on this machine's files and streams.
 const ARGUMENTS: &[&str] =
     &["-nographic", "-monitor", "none", "-semihosting-config", "enable=on,target=native", "-kernel"];
 

@@ -1,7 +1,7 @@
 //! Tunes an antenna matching network, notices when the antenna moves, and tunes again.
 //!
-//! It has all that a product needs: each outcome goes to flash before the tuner learns it, a watchdog
-//! guards each measurement, and the serial port streams the run. To watch it:
+//! It has all that a product needs: each outcome goes to flash before the tuner learns it, a
+//! watchdog guards each measurement, and the serial port streams the run. To watch it:
 //! `cargo qemu antenna --uart | trimtab watch -`.
 //!
 //! Physics, tuner, seed and budget are those of the host's demo. Exit code 0 means that both times

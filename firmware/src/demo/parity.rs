@@ -93,7 +93,7 @@ fn is_feasible(c: &Combination<7>) -> bool {
     !(c.level(0) == 1 && c.level(6) > 2) && c.level(1) + c.level(4) < 6
 }
 
-/// One run: as many asks as the tuner holds observations, after `known` was told.
+/// One run: tells `known`, then asks until the tuner is full.
 fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     run: &str,
     tuner: &mut Tuner<K, M, D, T, L, P>,

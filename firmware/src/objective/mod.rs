@@ -59,7 +59,7 @@ pub use switches::{SwitchError, Switches};
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 pub trait Objective<const K: usize> {
-    /// What can go wrong with the hardware.
+    /// An error of the hardware.
     type Error;
 
     /// Sets the hardware to the combination.

@@ -12,7 +12,7 @@ use trimtab::{Combination, Config, Event, Proposal, Record, Tuner};
 use super::frame::{Cause, Frame, Hello, KnobPart, MOST_NAME};
 use super::wire::{self, BESIDE_LEVELS, MOST_BYTES};
 
-/// What a hello says beside the tuner.
+/// The part of a hello that the tuner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'a> {
     /// The name of the hardware, at most 16 bytes.
