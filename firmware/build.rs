@@ -1,9 +1,9 @@
-//! Tells the linker how to lay out an image for the chosen board; on a PC there is nothing to tell.
+//! Tells the linker how to lay out an image for the chosen board. Does nothing for a PC.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Features without which there is no image: none of the bins builds.
+/// Features of which every image needs at least one.
 const IMAGE: [&str; 3] = ["semihosting-exit", "panic-free", "log"];
 
 fn main() {
@@ -11,7 +11,7 @@ fn main() {
         println!("cargo::rerun-if-changed={input}");
     }
     println!("cargo::rustc-check-cfg=cfg(has_smlad)");
-    // Stable Rust does not say whether a target has the DSP instructions; thumbv7em always does.
+    // Stable Rust does not tell whether a target has the DSP instructions; thumbv7em always does.
     if env::var("TARGET").is_ok_and(|target| target.starts_with("thumbv7em-")) {
         println!("cargo::rustc-cfg=has_smlad");
     }
@@ -24,14 +24,16 @@ fn main() {
 }
 
 fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
-    // Who takes the library alone lays out his own image.
+    // Library users supply their own linker script.
     if !IMAGE.into_iter().any(is_on) {
         return Ok(());
     }
     match [is_on("semihosting"), is_on("rtt")] {
-        [true, true] => return Err("a log goes one way: --features semihosting, or --features rtt".into()),
+        [true, true] => return Err("two channels for the log: choose --features semihosting or --features rtt".into()),
         [false, false] if is_on("log") => {
-            return Err("where does the log go? --features semihosting for QEMU, --features rtt for a board".into());
+            return Err(
+                "no channel for the log: add --features semihosting for QEMU or --features rtt for a board".into()
+            );
         }
         _ => {}
     }
@@ -39,7 +41,7 @@ fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::copy(layout, out.join("board.x"))?;
     println!("cargo::rustc-link-search={}", out.display());
-    // Without --nmagic, sections are aligned to pages that a chip does not have.
+    // Without --nmagic the linker aligns sections to pages, which a chip does not have.
     println!("cargo::rustc-link-arg=--nmagic");
     println!("cargo::rustc-link-arg=-Tlink.x");
     if is_on("log") {
@@ -48,7 +50,7 @@ fn lay_out() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The layout of the one board whose feature is on; a board is a file in `boards/` and a feature of that name.
+/// The layout of the chosen board. A board is a file in `boards/` and a feature of that name.
 fn board() -> Result<PathBuf, Box<dyn std::error::Error>> {
     let mut layouts =
         fs::read_dir("boards")?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<PathBuf>>>()?;
@@ -56,7 +58,9 @@ fn board() -> Result<PathBuf, Box<dyn std::error::Error>> {
     let names: Vec<&str> = layouts.iter().map(|layout| name(layout)).collect();
     match layouts.iter().filter(|layout| is_on(name(layout))).collect::<Vec<_>>()[..] {
         [layout] => Ok(layout.clone()),
-        ref on => Err(format!("{} boards chosen, choose one with --features: {}", on.len(), names.join(", ")).into()),
+        ref on => {
+            Err(format!("{} boards chosen: choose one with --features, of {}", on.len(), names.join(", ")).into())
+        }
     }
 }
 

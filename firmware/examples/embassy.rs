@@ -1,17 +1,17 @@
-//! Tunes in an embassy task, in slices, so that the other tasks have their turn in between.
+//! Tunes in an embassy task, in slices, so that other tasks run in between.
 //!
-//! | task | what it does |
+//! | task | work |
 //! |---|---|
-//! | `control` | stands for the control loop: it wants to run again soon, whatever the tuner does |
-//! | `main` | asks by `ask_step`, so many candidates at a time, and yields after each slice |
+//! | `control` | stands for the control loop, which must run again soon |
+//! | `main` | asks by `ask_step`, a few candidates at a time, and yields after each slice |
 //!
-//! Ends with exit code 0 if every proposal is, bit for bit, the one that `ask` gives in one go, and the control loop
-//! had its turn after every slice.
+//! Exit code 0 means that every proposal is, bit for bit, the one that a single `ask` gives, and
+//! the control loop ran after every slice.
 //!
-//! **Choices.** Tasks of one executor wait for each other, so a slice is what bounds the control loop's wait. A `tell`
-//! is not cut into slices, and one that fits the model anew takes longer than any slice: where that is too long, the
-//! control loop belongs in an `InterruptExecutor` of higher priority, or in an interrupt as in the example
-//! `rtic_style`.
+//! **Choices.** Tasks of one executor wait for each other, so a slice bounds the control loop's
+//! wait. A `tell` is not sliced, and one that refits the model takes longer than any slice. Where
+//! that is too long, put the control loop in an `InterruptExecutor` of higher priority, or in an
+//! interrupt as in the example `rtic_style`.
 #![no_std]
 #![no_main]
 
@@ -25,18 +25,18 @@ use trimtab::{AskError, Config, Error, Proposal, Tuner};
 use trimtab_firmware::device::{self, Timer};
 use trimtab_firmware::relays::{KNOBS, RELAYS, cost, space};
 
-/// Candidates a slice.
+/// Candidates per slice.
 const SLICE: u16 = 4;
 const MEASUREMENTS: usize = 24;
 const SEED: u64 = 1;
 
 type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64, dimensions: 8);
 
-/// One asks in slices, the other in one go.
+/// One asks in slices, the other by `ask`.
 static SLICED: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());
 static WHOLE: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());
 
-/// How often the control loop had its turn.
+/// Turns of the control loop.
 static TURNS: AtomicU32 = AtomicU32::new(0);
 
 #[embassy_executor::task]
@@ -63,7 +63,7 @@ async fn main(spawner: Spawner) {
     }
 }
 
-/// What a run of slices took at most, in the timer's unit.
+/// Largest costs of a run, in the timer's unit.
 #[derive(Default)]
 struct Longest {
     slice: u32,
@@ -71,7 +71,7 @@ struct Longest {
     tell: u32,
 }
 
-/// An ask that gives way after each slice.
+/// An ask that yields after each slice.
 async fn ask(tuner: &mut SmallTuner, timer: &Timer, longest: &mut u32) -> Result<Proposal<RELAYS>, AskError> {
     tuner.ask_begin()?;
     loop {
@@ -84,7 +84,7 @@ async fn ask(tuner: &mut SmallTuner, timer: &Timer, longest: &mut u32) -> Result
     }
 }
 
-/// Tunes both ways; whether they agree and nobody had to wait.
+/// Tunes both ways. Returns whether they agree and the control loop had its turns.
 async fn tune(sliced: &mut SmallTuner, whole: &mut SmallTuner) -> Result<bool, Error> {
     let timer = Timer::start();
     let mut longest = Longest::default();
@@ -95,7 +95,7 @@ async fn tune(sliced: &mut SmallTuner, whole: &mut SmallTuner) -> Result<bool, E
         let (same, count) = timer.count(|| whole.ask());
         longest.ask = count.max(longest.ask);
         if proposal != same? {
-            error!("measurement {=usize}: slices and one go differ", t);
+            error!("measurement {=usize}: ask_step and ask differ", t);
             return Ok(false);
         }
         let y = cost(&proposal.combination);
@@ -106,7 +106,7 @@ async fn tune(sliced: &mut SmallTuner, whole: &mut SmallTuner) -> Result<bool, E
         yield_now().await;
     }
     let unit = timer.unit();
-    info!("{=usize} proposals, the same bits in slices and in one go", MEASUREMENTS);
+    info!("{=usize} proposals, the same bits by ask_step and by ask", MEASUREMENTS);
     info!("longest ask {=u32}, slice {=u32}, tell {=u32} {=str}", longest.ask, longest.slice, longest.tell, unit);
     info!("turns of the control loop: {=u32}", TURNS.load(Ordering::Relaxed));
     // The last ask alone has some sixteen slices.

@@ -1,4 +1,4 @@
-//! Runs into an undefined instruction, to show that a fault ends with a failure and says where.
+//! Executes an undefined instruction, to test that a fault ends with a failure and its address.
 #![no_std]
 #![no_main]
 
@@ -8,7 +8,7 @@ use trimtab_firmware::device::entry;
 
 #[entry]
 fn main() -> ! {
-    // SAFETY: an instruction that no processor has does nothing; the fault's handler does not come back.
+    // SAFETY: the undefined instruction has no effect but the fault, whose handler does not return.
     #[cfg(target_arch = "arm")]
     unsafe {
         asm!("udf #0", options(noreturn))

@@ -1,4 +1,4 @@
-//! Panics, to show that a panic ends with a failure and says why.
+//! Panics, to test that a panic ends with a failure and its message.
 #![no_std]
 #![no_main]
 

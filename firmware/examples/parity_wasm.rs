@@ -1,4 +1,4 @@
-//! The parity runs as a WebAssembly module: `main` makes them, the module's host prints the lines.
+//! The parity runs as a WebAssembly module, whose host prints the lines.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use trimtab_firmware::parity::{self, Tuners};
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
-    /// Takes one line, UTF-8, without its end.
+    /// Takes a line of UTF-8 without its end.
     safe fn print(text: *const u8, length: usize);
 }
 

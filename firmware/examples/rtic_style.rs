@@ -1,18 +1,20 @@
-//! Tunes below a control loop that keeps its deadline: two interrupts with priorities, as RTIC arranges its tasks.
+//! Tunes below a control loop with a deadline: two interrupts with priorities, as in RTIC.
 //!
-//! | who | priority | what it does |
+//! | who | priority | work |
 //! |---|---|---|
-//! | SysTick | high | the control loop, once a period; applies and measures what the tuner wants; then pends PendSV |
-//! | PendSV | lowest | one slice of an ask, or a tell, a period; interrupted by SysTick at any time |
+//! | SysTick | high | the control loop, once per period; applies and measures the tuner's request; then pends PendSV |
+//! | PendSV | lowest | one slice of an ask, or a tell, per period; SysTick interrupts it at any time |
 //! | main | none | sleeps |
 //!
-//! Ends with exit code 0 if every proposal is, bit for bit, the one that `ask` gives in one go, and the control loop
-//! was never later than [`LATEST`].
+//! Exit code 0 means that every proposal is, bit for bit, the one that a single `ask` gives, and
+//! the control loop was never later than [`LATEST`].
 //!
-//! **Choices.** The two share a request and a reply, each taken and put under a short critical section; the tuner
-//! belongs to PendSV alone, so no lock is held while it works. Slices keep PendSV within its period, so that whatever
-//! has a priority between the two is not kept waiting either; only a `tell` that fits the model takes several periods,
-//! and SysTick goes on meanwhile.
+//! **Choices**
+//! - The two share a request and a reply, each accessed in a short critical section. The tuner
+//!   belongs to PendSV alone, so no lock is held while it works.
+//! - Slices keep PendSV within its period, so interrupts with a priority in between do not wait
+//!   either. Only a `tell` that refits the model takes several periods, and SysTick goes on
+//!   meanwhile.
 #![no_std]
 #![no_main]
 
@@ -34,7 +36,7 @@ use trimtab_firmware::relays::{KNOBS, RELAYS, cost, space};
 const PERIOD: u32 = 16_800;
 /// Ticks that the control loop may be late: a hundredth of the period.
 const LATEST: u32 = PERIOD / 100;
-/// Candidates a slice.
+/// Candidates per slice.
 const SLICE: u16 = 4;
 const MEASUREMENTS: usize = 24;
 const SEED: u64 = 1;
@@ -44,24 +46,24 @@ type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64, d
 static TUNER: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());
 static WHOLE: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());
 
-/// What the tuner wants measured.
+/// The combination that the tuner wants measured.
 static REQUEST: Mutex<Cell<Option<Combination<RELAYS>>>> = Mutex::new(Cell::new(None));
-/// What came of it.
+/// Its value.
 static REPLY: Mutex<Cell<Option<f32>>> = Mutex::new(Cell::new(None));
-/// How the control loop fares.
+/// Statistics of the control loop.
 static CONTROL: Mutex<Cell<Control>> = Mutex::new(Cell::new(Control { turns: 0, latest: 0 }));
-/// What was proposed, and whether that is all.
+/// The proposals, and the result at the end.
 static PROPOSALS: Mutex<RefCell<Vec<Proposal<RELAYS>, MEASUREMENTS>>> = Mutex::new(RefCell::new(Vec::new()));
 static ENDED: Mutex<Cell<Option<Result<(), Error>>>> = Mutex::new(Cell::new(None));
 
 #[derive(Clone, Copy)]
 struct Control {
     turns: u32,
-    /// The most ticks between the interrupt's time and its first instruction.
+    /// Most ticks between the interrupt's time and its first instruction.
     latest: u32,
 }
 
-/// Where the tuner is.
+/// The state of the tuner.
 #[derive(Clone, Copy)]
 enum Phase {
     Start,
@@ -73,7 +75,7 @@ enum Phase {
 #[entry]
 fn main() -> ! {
     let Some(mut core) = cortex_m::Peripherals::take() else { device::exit(false) };
-    // SAFETY: no critical section goes by priorities, they all mask every interrupt.
+    // SAFETY: critical sections mask every interrupt, so none relies on priorities.
     unsafe { core.SCB.set_priority(SystemHandler::PendSV, 0xFF) };
     core.SYST.set_clock_source(SystClkSource::Core);
     core.SYST.set_reload(PERIOD - 1);
@@ -105,7 +107,7 @@ fn SysTick() {
         // Here: read the sensors, drive the actuators.
         let Control { turns, latest } = CONTROL.borrow(cs).get();
         CONTROL.borrow(cs).set(Control { turns: turns + 1, latest: late.max(latest) });
-        // What was applied a period ago has settled by now.
+        // The combination applied a period ago has settled by now.
         if let Some(c) = SETTLING.take() {
             REPLY.borrow(cs).set(Some(cost(&c)));
         }
@@ -114,7 +116,7 @@ fn SysTick() {
     SCB::set_pendsv();
 }
 
-/// The tuner, a slice at a time.
+/// The tuner, one slice at a time.
 #[exception]
 fn PendSV() {
     static mut OWN: Option<&'static mut SmallTuner> = None;
@@ -129,7 +131,7 @@ fn PendSV() {
     }
 }
 
-/// One slice of the tuner's work, and where that leads.
+/// Does one slice of the tuner's work. Returns the next state.
 fn turn(tuner: &mut SmallTuner, phase: Phase) -> Result<Phase, Error> {
     match phase {
         Phase::Start => {
@@ -141,7 +143,7 @@ fn turn(tuner: &mut SmallTuner, phase: Phase) -> Result<Phase, Error> {
             let Some(proposal) = tuner.ask_step(SLICE)? else { return Ok(Phase::Asking) };
             interrupt::free(|cs| {
                 REQUEST.borrow(cs).set(Some(proposal.combination));
-                // There is room for as many as there are measurements.
+                // There is room for all measurements.
                 let _ = PROPOSALS.borrow(cs).borrow_mut().push(proposal);
             });
             Ok(Phase::Measuring(proposal.combination))
@@ -160,19 +162,19 @@ fn turn(tuner: &mut SmallTuner, phase: Phase) -> Result<Phase, Error> {
     }
 }
 
-/// Whether one go proposes the same, and the control loop was in time.
+/// Whether `ask` proposes the same, and the control loop was in time.
 fn check() -> Result<bool, Error> {
     let (proposals, control) = interrupt::free(|cs| (PROPOSALS.borrow(cs).take(), CONTROL.borrow(cs).get()));
     let tuner = WHOLE.take();
     tuner.init(space()?, Config::default(), SEED)?;
     for (t, proposal) in proposals.iter().enumerate() {
         if tuner.ask()? != *proposal {
-            error!("measurement {=usize}: slices and one go differ", t + 1);
+            error!("measurement {=usize}: ask_step and ask differ", t + 1);
             return Ok(false);
         }
         tuner.tell(&proposal.combination, cost(&proposal.combination))?;
     }
-    info!("{=usize} proposals, the same bits in slices and in one go", proposals.len());
+    info!("{=usize} proposals, the same bits by ask_step and by ask", proposals.len());
     info!("turns of the control loop: {=u32}", control.turns);
     info!("at most {=u32} ticks late, of a period of {=u32}", control.latest, PERIOD);
     Ok(proposals.len() == MEASUREMENTS && control.latest <= LATEST)

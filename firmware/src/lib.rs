@@ -1,27 +1,27 @@
 //! trimtab on a microcontroller.
 //!
-//! The library is portable `no_std` code, the same on a PC and on the chip, so that the host and the tests use
-//! exactly what the chip runs:
+//! The library is portable `no_std` code, so the host and the tests run exactly what the chip runs.
+//! A folder uses only the ones listed above it:
 //!
-//! - [`antenna`]: the physics of an antenna matching network, and the tuner for it;
-//! - [`chip`]: registers that decide how a chip runs its code, as knobs;
-//! - [`objective`]: what is tuned, as a trait, and the loop around it;
-//! - [`persistent`]: a tuner whose log is in flash, so that a power cut costs at most the measurement under way;
-//! - [`journal`]: that log, on any NOR flash; [`flash`]: flash for its tests, which can be cut off at every write;
-//! - [`watchdog`]: what ends a measurement that hangs, and tells the next boot;
-//! - [`relays`]: the reference problem, 24 relays, on which budgets of memory and time are stated;
-//! - [`parity`]: fixed runs printed bit by bit, to show that the chip and the PC agree;
-//! - [`selftune`]: a filter written in hundreds of ways, and the search for the cheapest;
-//! - [`telemetry`]: a run as a stream of small frames, to be watched, kept and checked on a PC.
+//! | module | what it is |
+//! |---|---|
+//! | [`objective`] | your hardware as a trait, and the loop that tunes it |
+//! | [`flash`] | simulated NOR flash that can lose its power, for tests |
+//! | [`journal`] | a log on any NOR flash |
+//! | [`persistent`] | a tuner with that log: a power cut costs at most the measurement under way |
+//! | [`telemetry`] | a run as a stream of small frames, watched, kept and checked on a PC |
+//! | [`watchdog`] | ends a measurement that hangs, and names it after the reset |
+//! | [`demo`] | what the images run: [`antenna`], [`chip`], [`relays`], [`selftune`], [`parity`], [`survival`] |
+//! | `device` | exit, panic handler, timer, serial port: on a bare target only |
 //!
-//! What needs a chip (the way out, the panic handler, the timer) is in `device`, built for a bare target only.
-//! Each bin is one idea: `cargo qemu` lists them, `cargo qemu antenna` builds one, runs it in QEMU and decodes its log.
+//! A product uses the modules above `demo`; they know no board. Each bin is one idea: `cargo qemu`
+//! lists them, and `cargo qemu antenna` builds one, runs it in QEMU and decodes its log.
 #![no_std]
 
 #[cfg(test)]
 extern crate std;
 
-// For products: no board, no demo. A folder uses only the ones above it.
+// For products.
 pub mod objective;
 
 pub mod flash;

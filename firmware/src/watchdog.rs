@@ -1,30 +1,34 @@
-//! A watchdog for measurements: one that hangs ends in a reset, and the next boot knows which one it was.
+//! A watchdog for measurements: one that hangs ends in a reset, and the next boot knows which.
 //!
 //! ```text
 //! arm(c) → measure → disarm          in time
-//! arm(c) → measure …  bite, reset → boot → bitten() = c → told as failed, never asked again
+//! arm(c) → measure …  bite, reset → boot → bitten() = c → tell_failed(c), never asked again
 //! ```
 //!
-//! **Choices.** What is armed carries a number, the combination's. It is compared with what is asked after the boot: only if the two are
-//! the same is that combination told as failed, so a log that was lost in between never makes another one pay. The number
-//! is kept in RAM that a reset leaves alone ([`Mark`]). A power cut does not: then the combination is measured again, and bites again.
+//! **Choices**
+//! - `arm` takes the combination's number. After the boot that combination fails only if the tuner
+//!   asks for it again, so a log lost in between never makes another one pay.
+//! - The number lies in RAM that a reset leaves alone ([`Mark`]). A power cut does not: then the
+//!   combination is measured again, and bites again.
 //!
 //! **Cost.** Twelve bytes of RAM.
 
 /// Ends a measurement that hangs.
 pub trait Watchdog {
-    /// Which measurement the last reset ended, if it was the watchdog's. Answers once a boot.
+    /// Returns the measurement that the last reset ended, if the watchdog caused it. Answers once
+    /// per boot.
     fn bitten(&mut self) -> Option<u32>;
 
-    /// From now on a reset is due, unless [`disarm`](Self::disarm) comes first.
+    /// Starts the time limit of a measurement: a reset, unless [`disarm`](Self::disarm) comes
+    /// first.
     fn arm(&mut self, measurement: u32);
 
-    /// The measurement came to an end.
+    /// The measurement has ended.
     fn disarm(&mut self);
 }
 
-/// What RAM says after a reset. Whatever it holds after power-up is told apart by a magic word and by the number's
-/// inverse.
+/// The number of the armed measurement, kept in RAM across a reset. A magic word and the number's
+/// inverse tell it from whatever RAM holds after power-up.
 ///
 /// ```
 /// use trimtab_firmware::watchdog::Mark;
@@ -37,26 +41,26 @@ pub trait Watchdog {
 pub struct Mark([u32; 3]);
 
 impl Mark {
-    /// No measurement is under way.
+    /// No measurement is marked.
     pub const CLEAR: Self = Self([0; 3]);
     const MAGIC: u32 = 0x7472_696D;
 
-    /// What RAM holds.
+    /// The mark in these words of RAM.
     pub const fn of(words: [u32; 3]) -> Self {
         Self(words)
     }
 
-    /// What RAM is to hold.
+    /// The words to keep in RAM.
     pub const fn words(self) -> [u32; 3] {
         self.0
     }
 
-    /// A measurement is under way.
+    /// Marks a measurement.
     pub fn set(&mut self, measurement: u32) {
         self.0 = [Self::MAGIC, measurement, !measurement];
     }
 
-    /// Which measurement was under way; none if there was none, or if this is no mark. Clears it.
+    /// Returns the marked measurement and clears the mark. `None` if there is no valid mark.
     pub fn take(&mut self) -> Option<u32> {
         match core::mem::take(&mut self.0) {
             [Self::MAGIC, measurement, inverse] if inverse == !measurement => Some(measurement),
@@ -70,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_memory_is_no_mark() {
+    fn random_memory_is_not_a_mark() {
         for words in [[0; 3], [u32::MAX; 3], [Mark::MAGIC, 5, 5], [Mark::MAGIC ^ 1, 5, !5], [0xDEAD_BEEF, 1, 2]] {
             let mut mark = Mark::of(words);
             assert_eq!((mark.take(), mark), (None, Mark::CLEAR));

@@ -1,4 +1,4 @@
-//! Tells the linker how an image is laid out: by cortex-m-rt's script, which asks for `memory.x`.
+//! Tells the linker how to lay out an image: by cortex-m-rt's script, which includes `memory.x`.
 
 use std::path::PathBuf;
 use std::{env, fs};

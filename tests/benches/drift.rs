@@ -1,17 +1,20 @@
-//! How many measurements an antenna tuner needs after its antenna has moved: four ways to go on from what is known, and a cold start.
+//! Measurements that an antenna tuner needs after its antenna has moved: four ways to continue, and
+//! a cold start.
 //!
-//! An antenna is tuned with [`BEFORE`] measurements, then its impedance Z moves by a share of |Z| in a random direction. Counted are the
-//! measurements until one of them gives an SWR within 5 % of the best that any state gives now. All have the same antennas and seeds.
+//! An antenna is tuned with [`BEFORE`] measurements, then its impedance Z moves by a share of |Z|
+//! in a random direction. The bench counts measurements until one gives an SWR within 5 % of the
+//! new optimum. All ways have the same antennas and seeds.
 //!
-//! | way | what happens |
+//! | way | what it does |
 //! |---|---|
-//! | cold | a new tuner |
-//! | forget | the tuner goes on, the oldest observation makes room for the newest; 128 are kept |
+//! | cold | starts a new tuner |
+//! | forget | continues; the oldest observation makes room for the newest; 128 are kept |
 //! | forget sooner | the same, with the 64 newest kept |
-//! | measure again | the same; the four best are measured first, and their old values replaced |
-//! | restart | `Persistent::restart`, which the firmware does: a new tuner, the eight best of the old one are asked first |
+//! | measure again | the same; the four best are measured first and their old values replaced |
+//! | restart | `Persistent::restart`, as the firmware does: a new tuner that asks for the eight best first |
 //!
-//! **Choices.** Antennas are drawn as in `trimtab antenna-bench`, and count if the network can match them before and after (SWR below 1.5).
+//! **Choices.** Antennas are drawn as in `trimtab antenna-bench`, and count if the network can
+//! match them before and after (SWR below 1.5).
 
 use std::thread;
 
@@ -23,7 +26,7 @@ use trimtab_firmware::journal::Layout;
 use trimtab_firmware::persistent::{Persistent, Task};
 
 const BEFORE: usize = 100;
-/// Most measurements after it moved.
+/// Most measurements after the move.
 const AFTER: usize = 100;
 const ANTENNAS: usize = 16;
 const SEEDS: u64 = 3;
@@ -45,7 +48,7 @@ const WAYS: [(&str, Way); 5] = [
     ("restart", Way::Restart),
 ];
 
-/// An antenna that moves, and the SWR that is good enough then.
+/// An antenna that moves, and the SWR that is good enough afterwards.
 struct Case {
     before: Network,
     after: Network,
@@ -54,7 +57,7 @@ struct Case {
 
 fn main() {
     println!(
-        "Measurements until the SWR is within 5 % of the best: median, 9th decile, share of runs that got there in {AFTER}.\n"
+        "Measurements until the SWR is within 5 % of the best: median, 9th decile, share of runs within {AFTER}.\n"
     );
     print!("| moved by |");
     WAYS.iter().for_each(|(name, _)| print!(" {name} |"));
@@ -100,7 +103,7 @@ fn best(network: &Network) -> f32 {
     network.optimum(&space()).map_or(f32::INFINITY, |c| network.swr(&c))
 }
 
-/// Of every antenna and seed, in order; runs that did not get there last.
+/// The counts of all antennas and seeds, sorted; runs that did not get there last.
 fn counts(cases: &[Case], way: Way) -> Vec<Option<usize>> {
     let jobs: Vec<_> = cases.iter().flat_map(|case| (1..=SEEDS).map(move |seed| (case, seed))).collect();
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -117,7 +120,7 @@ fn run_all(jobs: &[(&Case, u64)], way: Way) -> Vec<Option<usize>> {
     jobs.iter().map(|(case, seed)| run(case, *seed, way)).collect()
 }
 
-/// How many measurements it took, if that is not too many.
+/// The measurements that it took, or `None` if too many.
 fn run(case: &Case, seed: u64, way: Way) -> Option<usize> {
     let keep = if let Way::Forget { keep, .. } = way { keep } else { 0 };
     let config = Config { when_full: WhenFull::ForgetOldest, observations: keep, ..Config::default() };
@@ -148,7 +151,8 @@ fn run(case: &Case, seed: u64, way: Way) -> Option<usize> {
                 if let Some(count) = is_enough(&c) {
                     return Some(count);
                 }
-                // Of a combination that failed and was measured, the last outcome counts: this replaces the old value.
+                // The last outcome of a combination counts after a failure, so this replaces the
+                // old value.
                 kept.tell_failed(&c).expect("taken");
                 kept.tell(&c, case.after.cost(&c)).expect("taken");
             }

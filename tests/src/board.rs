@@ -1,11 +1,11 @@
-//! The boards: what the firmware is built for, and what QEMU can stand in for.
+//! The boards: what the firmware is built for, and what QEMU emulates.
 //!
 //! | field | meaning |
 //! |---|---|
 //! | name | the firmware's feature, and the layout of that name in `firmware/boards/` |
-//! | target | what rustc builds for |
-//! | probe | what probe-rs calls the chip, to flash it; none for what is only a machine of QEMU |
-//! | emulator | how QEMU is called for it; none for a board that only exists as hardware |
+//! | target | the target of rustc |
+//! | probe | probe-rs's name of the chip; `None` for a machine of QEMU |
+//! | emulator | how to call QEMU; `None` for a board that exists only as hardware |
 
 use anyhow::{Context as _, Result};
 
@@ -14,33 +14,33 @@ use anyhow::{Context as _, Result};
 pub struct Board {
     /// Its name.
     pub name: &'static str,
-    /// What rustc builds for.
+    /// The target of rustc.
     pub target: &'static str,
-    /// What probe-rs calls its chip.
+    /// probe-rs's name of the chip.
     pub probe: Option<&'static str>,
-    /// Who stands in for it.
+    /// The emulator, if there is one.
     pub emulator: Option<Emulator>,
 }
 
 impl Board {
-    /// The board of this name; if there is none, the error lists those there are.
+    /// The board of this name. The error lists all boards.
     pub fn find(name: &str) -> Result<Self> {
         let found = BOARDS.iter().copied().find(|board| board.name == name);
         found.with_context(|| format!("there is no board `{name}`, only {}", names(BOARDS)))
     }
 
-    /// How its images are heard unless told otherwise.
+    /// The default channel of its logs.
     pub fn channel(self) -> Channel {
         if self.emulator.is_some() { Channel::Semihosting } else { Channel::Rtt }
     }
 }
 
-/// How an image that logs is heard: a feature of the firmware.
+/// The channel of a log: a feature of the firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// By QEMU.
+    /// Semihosting, to QEMU.
     Semihosting,
-    /// By a debugger on a board.
+    /// RTT, to a debugger.
     Rtt,
 }
 
@@ -54,17 +54,17 @@ impl Channel {
     }
 }
 
-/// QEMU, and what it is told.
+/// QEMU and its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emulator {
     /// The program.
     pub program: &'static str,
-    /// The machine, and how its time goes: an instruction takes one nanosecond (shift), and while the core sleeps time
-    /// jumps to the next event instead of passing (sleep), so a run is the same every time.
+    /// The machine and its clock: an instruction takes one nanosecond (shift), and while the core
+    /// sleeps, time jumps to the next event (sleep), so a run is the same every time.
     pub arguments: &'static [&'static str],
 }
 
-/// The board of all tests that do not name another.
+/// The default board of the tests.
 pub const STM32F405: Board = Board {
     name: "stm32f405",
     target: "thumbv7em-none-eabihf",
@@ -75,7 +75,7 @@ pub const STM32F405: Board = Board {
     }),
 };
 
-/// Much memory, for what does not fit a chip. No board, only QEMU's machine.
+/// QEMU's machine with much memory, for images that do not fit a chip. Not a board.
 pub const MPS2_AN386: Board = Board {
     name: "mps2-an386",
     target: "thumbv7em-none-eabihf",
@@ -86,7 +86,7 @@ pub const MPS2_AN386: Board = Board {
     }),
 };
 
-/// Boards that QEMU does not have: built, never run here.
+/// Boards that QEMU does not emulate: built, never run here.
 const STM32F411: Board =
     Board { name: "stm32f411", target: "thumbv7em-none-eabihf", probe: Some("STM32F411RETx"), emulator: None };
 const STM32F446: Board =
@@ -99,7 +99,7 @@ const RP2350: Board =
 /// All boards.
 pub const BOARDS: &[Board] = &[STM32F405, STM32F411, STM32F446, NRF52840, RP2350, MPS2_AN386];
 
-/// The boards' names, for people.
+/// The boards' names, for messages.
 pub fn names(boards: &[Board]) -> String {
     boards.iter().map(|board| board.name).collect::<Vec<_>>().join(", ")
 }

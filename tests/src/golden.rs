@@ -1,11 +1,11 @@
 //! Golden files: expected text, committed, reviewed as a diff.
 //!
-//! A change on purpose is taken in by running the test with `TRIMTAB_REWRITE=1`, then read with `git diff`.
+//! To accept an intended change, run the test with `TRIMTAB_REWRITE=1` and review `git diff`.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The environment variable that rewrites golden files instead of comparing with them.
+/// The environment variable that makes tests rewrite golden files.
 pub const REWRITE: &str = "TRIMTAB_REWRITE";
 
 /// The path of a golden file.
@@ -13,9 +13,8 @@ pub fn path(name: &str) -> PathBuf {
     crate::root().join("tests/golden").join(name)
 }
 
-/// Compares text with a golden file, or rewrites the file. A failure names the first line that differs.
-///
-/// Lines that start with `#` are notes in the file: kept, not compared.
+/// Compares text with a golden file, or rewrites the file. A failure names the first line that
+/// differs. Lines of the file that start with `#` are notes: kept, not compared.
 #[track_caller]
 pub fn check(name: &str, text: &str) {
     let path = path(name);
@@ -31,12 +30,12 @@ pub fn check(name: &str, text: &str) {
     if let Some(difference) = first_difference(&expected, &got) {
         panic!(
             "tests/golden/{name} and this run differ at {difference}\n\
-             If the change is meant, run the test again with {REWRITE}=1 and review the diff."
+             If the change is intended, run the test again with {REWRITE}=1 and review the diff."
         );
     }
 }
 
-/// The first line in which two texts differ, told with both versions of it; `None` if they are equal.
+/// The first line in which two texts differ, with both versions, or `None` if they are equal.
 ///
 /// ```
 /// use trimtab_tests::golden::first_difference;

@@ -1,7 +1,7 @@
-//! The firmware's images: which there are, how one is built, and what it takes of flash and RAM.
+//! The firmware's images: which there are, how to build one, and its bytes of flash and RAM.
 //!
-//! **Choices.** Cargo itself says what there is: bins, their features and where the built file is come from its
-//! metadata and messages, never from a second list or a guessed path. So a new bin is known here by being there.
+//! **Choices.** Cargo is the only list: bins, their features and the built file come from its
+//! metadata and messages, so a new bin is found by itself.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::board::{Board, Channel, STM32F405};
 use crate::workspace;
 
-/// The usual board's target: a Cortex-M4 with its single-precision floating-point unit.
+/// The default board's target: a Cortex-M4 with single-precision floating-point unit.
 pub const TARGET: &str = STM32F405.target;
 
 /// The package that holds the images.
 pub const PACKAGE: &str = "trimtab-firmware";
 
-/// How an image is built.
+/// How to build an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Without optimization, with overflow checks.
@@ -44,9 +44,9 @@ impl Profile {
 pub struct Image {
     /// Its name.
     pub name: String,
-    /// What it is to cargo: `bin` or `example`.
+    /// Its kind in cargo: `bin` or `example`.
     pub kind: String,
-    /// What it does: the first line of its documentation.
+    /// The first line of its documentation.
     pub about: String,
     features: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Image {
         Ok(targets.iter().filter_map(Self::from_metadata).collect())
     }
 
-    /// The image of this name; if there is none, the error lists those there are.
+    /// The image of this name. The error lists all images.
     pub fn find(name: &str) -> Result<Self> {
         let mut all = Self::all()?;
         match all.iter().position(|image| image.name == name) {
@@ -81,7 +81,7 @@ impl Image {
         })
     }
 
-    /// The command that builds the image for the usual board.
+    /// The command that builds the image for the default board.
     pub fn build_command(&self, profile: Profile) -> Command {
         self.build_command_for(STM32F405, profile)
     }
@@ -91,7 +91,7 @@ impl Image {
         self.build_command_over(board, board.channel(), profile)
     }
 
-    /// The command that builds the image for a board and, if it only logs, for this way of hearing it.
+    /// The command that builds the image for a board and, if it only logs, for this channel.
     pub fn build_command_over(&self, board: Board, channel: Channel, profile: Profile) -> Command {
         let mut command = workspace::cargo();
         command.args(["build", "--package", PACKAGE, "--target", board.target, "--profile", profile.name()]);
@@ -103,23 +103,26 @@ impl Image {
         command
     }
 
-    /// Builds the image for the usual board and says where it is. Cargo's progress goes to standard error.
+    /// Builds the image for the default board and returns its path. Cargo's progress goes to
+    /// standard error.
     pub fn build(&self, profile: Profile) -> Result<PathBuf> {
         self.build_for(STM32F405, profile)
     }
 
-    /// Builds the image for a board and says where it is. Images of all boards of a target end in the same file.
+    /// Builds the image for a board and returns its path. Images of all boards of a target share a
+    /// file.
     pub fn build_for(&self, board: Board, profile: Profile) -> Result<PathBuf> {
         self.build_over(board, board.channel(), profile)
     }
 
-    /// Builds the image for a board and, if it only logs, for this way of hearing it.
+    /// Builds the image for a board and, if it only logs, for this channel.
     pub fn build_over(&self, board: Board, channel: Channel, profile: Profile) -> Result<PathBuf> {
         self.built_by(self.build_command_over(board, channel, profile))
             .with_context(|| format!("no {} for {}", self.name, board.name))
     }
 
-    /// Builds the image for the usual board as flashed, but at this level of optimization, as cargo's configuration writes it.
+    /// Builds the image for the default board as flashed, but at this `opt-level`, in the syntax of
+    /// cargo's configuration.
     pub fn build_at(&self, level: &str) -> Result<PathBuf> {
         let mut command = self.build_command(Profile::Release);
         command.args(["--config", &format!("profile.{}.opt-level={level}", Profile::Release.name())]);
@@ -138,24 +141,24 @@ impl Image {
     }
 }
 
-/// The bins, one a line, with what each does.
+/// The bins, one per line, with what each does.
 pub fn list(images: &[Image]) -> String {
     let bins = images.iter().filter(|image| image.kind == "bin");
     bins.map(|image| format!("  {:<14}{}\n", image.name, image.about)).collect()
 }
 
-/// Bytes an image takes, section by section.
+/// Bytes of an image, section by section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Addresses of the exception and interrupt handlers: fixed by the chip.
+    /// Addresses of the exception and interrupt handlers, fixed by the chip.
     pub vectors: u64,
     /// Code.
     pub text: u64,
     /// Constants.
     pub rodata: u64,
-    /// Variables that start as something else than zero: in RAM, and their first values in flash.
+    /// Variables that do not start as zero: in RAM, with their initial values in flash.
     pub data: u64,
-    /// Variables that start as zero: in RAM alone.
+    /// Variables that start as zero, in RAM alone.
     pub bss: u64,
 }
 

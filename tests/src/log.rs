@@ -1,7 +1,7 @@
-//! Decodes what an image says into lines: defmt frames if it logs, plain text if it prints.
+//! Decodes the output of an image into lines: defmt frames if it logs, plain text if it prints.
 //!
-//! An image that logs with defmt sends numbers; the texts they stand for are in its ELF file. Whether there are any
-//! tells the two kinds of image apart.
+//! An image that logs with defmt sends numbers, and its ELF file has the texts for them. An image
+//! without such texts prints.
 
 use std::fs;
 use std::path::Path;
@@ -33,12 +33,12 @@ impl Texts {
 pub enum Decoder<'t> {
     /// The image logs with defmt.
     Frames(Box<dyn StreamDecoder + Send + Sync + 't>),
-    /// The image prints; this is the line under way.
+    /// The image prints; the bytes of the current line.
     Lines(Vec<u8>),
 }
 
 impl Decoder<'_> {
-    /// Takes bytes in and hands out the lines that they complete.
+    /// Takes bytes and hands out the lines that they complete.
     pub fn receive(&mut self, bytes: &[u8], line: &mut dyn FnMut(&str)) -> Result<()> {
         match self {
             Self::Frames(frames) => {
@@ -65,7 +65,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Hands out a last line that has no end of its own.
+    /// Hands out a last line without an end.
     pub fn finish(&mut self, line: &mut dyn FnMut(&str)) {
         if let Self::Lines(rest) = self
             && !rest.is_empty()

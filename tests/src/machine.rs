@@ -1,4 +1,4 @@
-//! Processors: what core is built for, and a machine for each on which its bits are compared with this one's.
+//! Processors: what core is built for, and a machine for each on which its bits are compared.
 //!
 //! | target | processor | floats | machine |
 //! |---|---|---|---|
@@ -10,13 +10,15 @@
 //! | riscv32imac-unknown-none-elf | RV32IMAC | by software | QEMU's virt |
 //! | wasm32-unknown-unknown | WebAssembly | its own | the interpreter wasmi |
 //!
-//! **Choices.** A processor with less is emulated as such, not by one with more: a Cortex-M0 stops at an instruction that
-//! only a Cortex-M3 has. QEMU's microbit gets more memory than the real one, where the runs would not fit.
+//! **Choices**
+//! - Each processor is emulated as itself: a Cortex-M0 stops at an instruction that only a
+//!   Cortex-M3 has.
+//! - QEMU's microbit gets more memory than the real one, which could not hold the runs.
 
 use crate::board::{Board, Emulator, STM32F405};
 use crate::qemu::{PROGRAM, RISCV};
 
-/// What core is built for.
+/// The targets of core.
 pub const TARGETS: [&str; 7] = [
     MICROBIT.target,
     MPS2_AN385.target,
@@ -53,7 +55,7 @@ pub const MPS2_AN385: Board = Board {
     emulator: Some(Emulator { program: PROGRAM, arguments: &["-machine", "mps2-an385"] }),
 };
 
-/// Cortex-M4, its floating-point unit left alone.
+/// Cortex-M4 without use of its floating-point unit.
 pub const STM32F405_SOFT: Board = Board { target: "thumbv7em-none-eabi", ..STM32F405 };
 
 /// Cortex-M33.
@@ -64,7 +66,7 @@ pub const MPS2_AN505: Board = Board {
     emulator: Some(Emulator { program: PROGRAM, arguments: &["-machine", "mps2-an505"] }),
 };
 
-/// RISC-V, integers alone.
+/// RISC-V, without floating-point unit.
 pub const RISCV32_VIRT: Board = Board {
     name: "riscv32-virt",
     target: "riscv32imac-unknown-none-elf",
@@ -72,8 +74,8 @@ pub const RISCV32_VIRT: Board = Board {
     emulator: Some(Emulator { program: RISCV, arguments: &["-machine", "virt", "-bios", "none"] }),
 };
 
-/// WebAssembly: no board, but built like one.
+/// WebAssembly: not a board, but built like one.
 pub const WASM: Board = Board { name: "wasm", target: "wasm32-unknown-unknown", probe: None, emulator: None };
 
-/// The machines of QEMU, one for each target.
+/// The machines of QEMU, one per target.
 pub const MACHINES: [Board; 6] = [MICROBIT, MPS2_AN385, STM32F405_SOFT, STM32F405, MPS2_AN505, RISCV32_VIRT];

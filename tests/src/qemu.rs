@@ -1,10 +1,12 @@
-//! Runs an image in QEMU and reads all it says.
+//! Runs an image in QEMU and reads its output.
 //!
-//! Unless told otherwise the machine is `netduinoplus2`, an STM32F405: the memory map of a real board. With `-icount shift=0` an
-//! instruction takes one nanosecond of the machine's time, so a run is the same every time, timers included.
+//! The default machine is `netduinoplus2`, an STM32F405: the memory map of a real board. With
+//! `-icount shift=0` an instruction takes one nanosecond of the machine's time, so a run is the
+//! same every time, timers included.
 //!
-//! **Choices.** Both streams are read to their end: QEMU hangs if one is closed early. Every run has a time limit,
-//! after which QEMU is stopped and the run is an error; an image that hangs is never waited for.
+//! **Choices**
+//! - Both streams are read to their end: QEMU hangs if one is closed early.
+//! - Every run has a time limit. After it QEMU is stopped and the run is an error.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -24,11 +26,11 @@ pub const PROGRAM: &str = "qemu-system-arm";
 /// The program that runs images for RISC-V.
 pub const RISCV: &str = "qemu-system-riscv32";
 
-/// What every machine is told: no screen, semihosting on this machine's files and streams.
+/// Arguments of every machine: no screen, semihosting on this machine's files and streams.
 const ARGUMENTS: &[&str] =
     &["-nographic", "-monitor", "none", "-semihosting-config", "enable=on,target=native", "-kernel"];
 
-/// How to get QEMU, for every system on which we know.
+/// How to install QEMU.
 pub const HOW_TO_GET: &str = "\
 QEMU is not installed (no `qemu-system-arm`, or for RISC-V no `qemu-system-riscv32`, on the path). Get it with:
 
@@ -38,21 +40,21 @@ QEMU is not installed (no `qemu-system-arm`, or for RISC-V no `qemu-system-riscv
   macOS            brew install qemu
   Windows          winget install SoftwareFreedomConservancy.QEMU, then put its folder on the path
 
-Or let `cargo xtask setup` do it where it may.";
+On Debian and Ubuntu `cargo xtask setup` installs it.";
 
-/// What an image said, and how it ended.
+/// The output of an image, and its end.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// The exit code; none if QEMU was ended by a signal.
+    /// The exit code, or `None` if a signal ended QEMU.
     pub code: Option<i32>,
     /// Standard output, decoded, line by line.
     pub lines: Vec<String>,
-    /// Standard error: why the image failed, or what QEMU has to say.
+    /// Standard error: messages of a failed image, or of QEMU.
     pub errors: String,
 }
 
 impl Run {
-    /// The lines, if the image ended with success; otherwise an error that shows the end of what it said.
+    /// The lines of a successful run. The error shows the last lines.
     pub fn success(self) -> Result<Vec<String>> {
         if self.code == Some(0) {
             return Ok(self.lines);
@@ -79,23 +81,24 @@ pub fn version_of(program: &str) -> Result<String> {
     Ok(text.lines().next().unwrap_or_default().into())
 }
 
-/// Runs an image on the usual board to its end, at most this long. Each line goes to `line` as it comes.
+/// Runs an image on the default board, at most this long. Each line goes to `line` as it comes.
 pub fn run(elf: &Path, limit: Duration, line: &mut dyn FnMut(&str)) -> Result<Run> {
     Session { limit, ..Session::default() }.run(elf, line)
 }
 
-/// How an image is run.
+/// How to run an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Session<'a> {
-    /// On which board.
+    /// The board.
     pub board: Board,
-    /// The folder of the files that the image opens by semihosting; the current one if none is given.
+    /// The folder of the files that the image opens by semihosting; the default is the current one.
     pub folder: Option<&'a Path>,
-    /// The file that gets what the first serial port sends; lost if neither it nor a port is given.
+    /// The file for the bytes of the first serial port. Without it and `uart_port` they are lost.
     pub uart: Option<&'a Path>,
-    /// The TCP port of this machine on which somebody listens for what the first serial port sends, in place of a file.
+    /// A TCP port of this machine that listens for the bytes of the first serial port, instead of a
+    /// file.
     pub uart_port: Option<u16>,
-    /// How long it may take.
+    /// The time limit.
     pub limit: Duration,
 }
 
@@ -156,7 +159,7 @@ impl Session<'_> {
         loop {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Said::Output(bytes)) => {
-                    // After a bad frame the rest is still read, so that QEMU can end by itself.
+                    // After a bad frame the rest is read too, so that QEMU can end by itself.
                     if failure.is_none() {
                         failure = decoder.receive(&bytes, &mut keep).err();
                     }
@@ -187,7 +190,7 @@ enum Said {
 
 fn forward(mut stream: impl Read, sender: &Sender<Said>, wrap: fn(Vec<u8>) -> Said) {
     let mut buffer = [0; 4096];
-    // A stream that fails is at its end; a receiver that is gone has no use for more.
+    // A failed stream counts as ended; without a receiver there is no use for more.
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
         if sender.send(wrap(buffer[..length].to_vec())).is_err() {
             break;

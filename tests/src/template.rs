@@ -1,7 +1,9 @@
-//! A copy of the firmware's template that knows where trimtab is: a project to start from.
+//! Copies the firmware's template to a new project.
 //!
-//! **Choices.** The template names trimtab by the paths that hold in this repository; a copy names it by this machine's. It gets the
-//! lock file too, so it is built from the versions that were tested.
+//! **Choices**
+//! - The template refers to trimtab by paths within this repository; a copy gets paths of this
+//!   machine.
+//! - A copy gets the lock file too, so it is built from tested versions.
 
 use std::fs;
 use std::path::Path;
@@ -11,11 +13,11 @@ use anyhow::{Context as _, Result, ensure};
 /// Where the template is.
 const FOLDER: &str = "firmware/template";
 
-/// Copies the template to a folder that is empty or not there yet.
+/// Copies the template to a new or empty folder.
 pub fn create(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let is_free = !folder.exists() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    ensure!(is_free, "{shown} is there already and not empty; name a new folder");
+    ensure!(is_free, "{shown} exists and is not empty: name a new folder");
     let root = crate::root().canonicalize().context("cannot find the repository")?;
     copy(&root.join(FOLDER), folder).with_context(|| format!("cannot write {shown}"))?;
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
@@ -29,7 +31,7 @@ pub fn create(folder: &Path) -> Result<()> {
     Ok(fs::write(&manifest, text)?)
 }
 
-/// A folder and the folders in it, but what was built there.
+/// Copies a folder and its subfolders, except `target`.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,10 +1,12 @@
-//! Runs a WebAssembly module in an interpreter and reads the lines that it prints.
+//! Runs a WebAssembly module in an interpreter and reads its lines.
 //!
-//! The module imports `host.print(text, length)`, a line of UTF-8 without its end, and exports what Rust makes of a program:
-//! `main` and its memory.
+//! The module imports `host.print(text, length)`, which takes a line of UTF-8 without its end, and
+//! exports `main` and its memory, as every Rust program does.
 //!
-//! **Choices.** An interpreter that is a crate (wasmi) needs nothing installed. An instruction costs a unit of fuel,
-//! so a module that hangs is stopped after the same instruction every time.
+//! **Choices**
+//! - The interpreter is a crate (wasmi), so nothing has to be installed.
+//! - An instruction costs a unit of fuel, so a module that hangs stops at the same instruction
+//!   every time.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +14,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use wasmi::{Caller, Config, Engine, Error, Linker, Module, Store};
 
-/// Far more than the parity runs take without optimization.
+/// Far more than the parity runs need without optimization.
 const FUEL: u64 = 100_000_000_000;
 
-/// Runs a module to its end and hands out its lines.
+/// Runs a module to its end and returns its lines.
 pub fn run(module: &Path) -> Result<Vec<String>> {
     let bytes = fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
     let mut config = Config::default();
@@ -27,9 +29,9 @@ pub fn run(module: &Path) -> Result<Vec<String>> {
     let mut linker = Linker::new(&engine);
     linker.func_wrap("host", "print", print)?;
     let instance = linker.instantiate_and_start(&mut store, &module)?;
-    // As in C: how many words the command line has, and where they are. It has none.
+    // As in C: the number of arguments and their address. There are none.
     let main = instance.get_typed_func::<(i32, i32), i32>(&store, "main")?;
-    let code = main.call(&mut store, (0, 0)).context("the module did not come to its end")?;
+    let code = main.call(&mut store, (0, 0)).context("the module did not run to its end")?;
     ensure!(code == 0, "the module ended with exit code {code}");
     Ok(store.into_data())
 }

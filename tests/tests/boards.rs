@@ -1,4 +1,4 @@
-//! Every board: its images build and lie where its memory is, and what QEMU can run is run.
+//! Every board: its images build and fit its memory, and QEMU runs those it can.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::Session;
 use trimtab_tests::{golden, root, template};
 
-/// Images of all boards of a target end in the same file, so one is built and looked at after the other.
+/// Images of all boards of a target share a file, so only one is built and examined at a time.
 static BUILDING: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -23,13 +23,13 @@ fn build(name: &str, board: Board) -> PathBuf {
     Image::find(name).and_then(|image| image.build_for(board, Profile::Release)).unwrap()
 }
 
-/// The lines of an image that must end with success.
+/// Runs an image, which must succeed, and returns its lines.
 fn run(name: &str, board: Board) -> Vec<String> {
     let elf = build(name, board);
     Session { board, ..Session::default() }.run(&elf, &mut |_| ()).unwrap().success().unwrap()
 }
 
-/// The memory that a board's layout names, as an independent reading of the linker script.
+/// A memory of a board's layout, by an independent reading of the linker script.
 fn memory(board: &str, name: &str) -> Range<u64> {
     let layout = fs::read_to_string(root().join(format!("firmware/boards/{board}.x"))).unwrap();
     let line = layout.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
@@ -39,14 +39,14 @@ fn memory(board: &str, name: &str) -> Range<u64> {
     origin..origin + kibibytes * 1024
 }
 
-/// Every section that is loaded or reserved is in the flash or in the RAM, and the vectors are first.
+/// Checks that every section lies in flash or RAM, with the vectors first.
 fn lies_in_memory(elf: &Path, board: &str) {
     let bytes = fs::read(elf).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
     let (flash, ram) = (memory(board, "FLASH"), memory(board, "RAM"));
     let mut seen = 0;
     for section in file.sections().filter(|section| section.size() > 0) {
-        // SHF_ALLOC: it takes memory on the chip.
+        // SHF_ALLOC: the section takes memory on the chip.
         let SectionFlags::Elf { sh_flags } = section.flags() else { panic!("an image is an ELF file") };
         if sh_flags & 2 != 0 {
             let (name, begin) = (section.name().unwrap(), section.address());
@@ -78,7 +78,7 @@ fn images_of_every_board_lie_where_its_memory_is() {
 }
 
 #[test]
-fn a_layout_that_is_another_board_s_is_noticed() {
+fn the_layout_of_another_board_is_noticed() {
     let _guard = alone();
     let elf = build("rtic_style", STM32F405);
     let noticed = std::panic::catch_unwind(|| lies_in_memory(&elf, "nrf52840"));
@@ -88,7 +88,8 @@ fn a_layout_that_is_another_board_s_is_noticed() {
 #[test]
 fn fetch_runs_on_both_machines_and_counts_the_same_whatever_the_setting() {
     let _guard = alone();
-    // Knobs, settings: as the tables of `trimtab_firmware::chip` have them. On the smaller space all is measured.
+    // Knobs and settings as in the tables of `trimtab_firmware::chip`. The smaller space is
+    // measured whole.
     for (board, knobs, settings, measured) in [(STM32F405, 7, 512, 32), (MPS2_AN386, 3, 8, 8)] {
         let lines = run("fetch", board);
         let says = |text: &str| lines.iter().any(|line| line.contains(text));
@@ -100,7 +101,7 @@ fn fetch_runs_on_both_machines_and_counts_the_same_whatever_the_setting() {
             number.trim_end_matches(',').parse::<f32>().unwrap()
         };
         let (reset, best, worst) = (count("after reset: "), count("best found: "), count("worst: "));
-        // An MPS2 counts in forties.
+        // An MPS2 counts in steps of 40.
         assert!(reset > 10_000.0 && (best - reset).abs() <= 40.0 && (worst - reset).abs() <= 40.0, "{lines:#?}");
     }
 }
@@ -121,7 +122,7 @@ fn slices_in_a_task_and_in_an_interrupt_give_the_same_bits() {
     }
 }
 
-/// A folder outside the repository, where none of its settings hold, removed at the end.
+/// A folder outside the repository and its settings, removed at the end.
 struct Elsewhere(PathBuf);
 
 impl Elsewhere {
@@ -142,7 +143,7 @@ fn a_copy_of_the_template_is_formatted_builds_and_runs() {
     template::create(&folder.0).unwrap();
     let cargo = |words: &[&str]| {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        // What was built before is built again only if it changed.
+        // Reuses earlier builds.
         cargo.current_dir(&folder.0).env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("template"));
         let output = cargo.args(words).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -151,7 +152,7 @@ fn a_copy_of_the_template_is_formatted_builds_and_runs() {
     };
     cargo(&["fmt", "--check"]);
     let said = cargo(&["run", "--release"]);
-    // What the guide shows: the receiver's best setting is 0 off, and there are two of them.
+    // As the guide shows: a best setting of the receiver is 0 off, and there are two of them.
     let guide = fs::read_to_string(root().join("firmware/docs/guide.md")).unwrap();
     assert!(said.contains("value: 0.0") && guide.contains(said.trim()), "{said}");
 

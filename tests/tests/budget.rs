@@ -1,10 +1,11 @@
-//! What the tuner may take of a small chip. The numbers are those that `cargo xtask cost` prints.
+//! The memory and time that the tuner may take of a small chip, as `cargo xtask cost` prints them.
 
 use std::sync::LazyLock;
 
 use trimtab_tests::cost::{LEVELS, Mode, Report, TARGETS};
 
-/// What each of the targets may come to: the target where it is met, else a little above what is reached, so that it does not get worse.
+/// A limit per target: the target where it is met, else a little above the current number, so that
+/// it does not get worse.
 const LIMITS: [(&str, u64); TARGETS.len()] = [
     ("state, recomputing", 24 * 1024),
     ("state, incremental", 92 * 1024),
@@ -16,11 +17,11 @@ const LIMITS: [(&str, u64); TARGETS.len()] = [
 ];
 /// Flash of the smallest image at the other levels of optimization.
 const FLASH: [(&str, u64); LEVELS.len()] = [("3", 60_000), ("'z'", 20_600), ("'s'", 20_600)];
-/// Instructions of the dearest proposal of a whole run, recomputing.
+/// Instructions of the most expensive proposal of a whole run, recomputing.
 const PROPOSAL: u64 = 3_500_000;
 /// Bytes of stack with 128 observations.
 const LARGE_STACK: u64 = 2 * 1024;
-/// Bytes of variables with a first value. A tuner among them would take flash as well as RAM.
+/// Bytes of variables with an initial value. A tuner among them would take flash as well as RAM.
 const DATA: u64 = 64;
 
 static REPORT: LazyLock<Report> = LazyLock::new(|| Report::measure().unwrap());
@@ -62,7 +63,7 @@ fn the_stack_of_large_tuners_is_small() {
     }
 }
 
-/// Both modes of every tuner, and all their steps.
+/// Both modes of every tuner, with all steps.
 #[test]
 fn everything_was_measured() {
     for (name, sizes) in [

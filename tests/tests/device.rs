@@ -1,10 +1,12 @@
-//! The images, run: they do what they are for, and one that goes wrong says so and ends with a failure.
+//! The images run: they do their work, and one that fails says why and ends with a failure.
 
+use std::fs;
 use std::time::Duration;
 
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::machine::RISCV32_VIRT;
 use trimtab_tests::qemu::{self, Run, Session};
+use trimtab_tests::root;
 
 fn run(name: &str) -> Run {
     let elf = Image::find(name).and_then(|image| image.build(Profile::Release)).unwrap();
@@ -23,6 +25,25 @@ fn antenna_is_tuned_and_logs_every_measurement() {
 fn minimal_tunes_in_silence() {
     let run = run("minimal");
     assert_eq!((run.code, run.lines.len(), run.errors.as_str()), (Some(0), 0, ""));
+}
+
+#[test]
+fn nearest_counts_every_kind_of_point() {
+    let lines = run("nearest").success().unwrap();
+    let counted = lines.iter().filter(|line| line.contains(" nodes (") && line.contains(" instructions (")).count();
+    // Two maps, three kinds of points.
+    assert_eq!((counted, lines.len()), (6, 7), "{lines:#?}");
+}
+
+/// So that no image is built only to see that it builds.
+#[test]
+fn every_image_is_run_by_a_test() {
+    let paths = fs::read_dir(root().join("tests/tests")).unwrap().map(|entry| entry.unwrap().path());
+    let tests: String = paths.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap()).collect();
+    // The test `budget` runs all of `cost_…`.
+    for image in Image::all().unwrap().iter().filter(|image| !image.name.starts_with("cost_")) {
+        assert!(tests.contains(&format!("{:?}", image.name)), "no test runs {}", image.name);
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! No panic can be reached in core: an image whose panic handler calls a missing function links, and with one unchecked index it does not.
+//! No panic can be reached in core: an image whose panic handler calls a missing function links,
+//! and with one unchecked index it does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,13 @@ use std::time::Duration;
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::{qemu, root};
 
-/// What can be proved to be free of panics depends on how the compiler optimizes.
+/// The proof depends on the optimizer.
 const LEVELS: [&str; 3] = ["3", "'s'", "'z'"];
 
-/// What the panic handler calls, in the words of the linker.
+/// The linker's message about the function that the panic handler calls.
 const UNDEFINED: &str = "undefined symbol: a_panic_can_be_reached";
 
-/// All builds end in the same file: one at a time, and none while it runs.
+/// All builds share a file: one at a time, and none while it runs.
 static FILE: Mutex<()> = Mutex::new(());
 
 /// Tries to build the image with these features at this opt-level.
@@ -55,7 +56,7 @@ fn an_unchecked_index_is_noticed_at_every_level() {
     }
 }
 
-/// The same calls, made.
+/// The same calls at run time.
 #[test]
 fn the_image_also_runs() {
     let _alone = FILE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +64,7 @@ fn the_image_also_runs() {
     qemu::run(&elf, Duration::from_secs(300), &mut |_| ()).unwrap().success().unwrap();
 }
 
-/// A new function is missing in the image until someone calls it there.
+/// A new public function must be called in the image.
 #[test]
 fn every_public_function_is_called() {
     let image = sources(&root().join("firmware/src/bin/panic_free"));
@@ -82,14 +83,14 @@ fn is_of_a_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The name of the public function that a line declares, if it does.
+/// The name of the public function that a line declares, if any.
 fn public_function(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub ")?;
     let rest = rest.strip_prefix("const ").unwrap_or(rest).strip_prefix("fn ")?;
     rest.split(['(', '<']).next()
 }
 
-/// All source files of a folder and of the folders in it, one after another.
+/// All source files below a folder, concatenated.
 fn sources(folder: &Path) -> String {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let read = |path: PathBuf| match path.is_dir() {

@@ -1,8 +1,9 @@
-//! Same seed, same bits: a run is the same on this machine and on every processor, with and without optimization.
+//! Same seed, same bits: a run is the same on this machine and on every processor, with and without
+//! optimization.
 //!
-//! The golden trace ties the sides together: this machine is compared with it in the profile the test is built in
-//! (`cargo xtask test` does both), and every other, in QEMU or in an interpreter, with this machine in both of its profiles.
-//! A change of the trace is a change worth a line in the changelog.
+//! The golden trace ties the sides together. This machine is compared with it in the profile of the
+//! test (`cargo xtask test` does both), and every other machine, in QEMU or in an interpreter, with
+//! this one in both of its profiles. A change of the trace is worth a line in the changelog.
 
 use trimtab_firmware::parity;
 use trimtab_tests::golden;
@@ -11,7 +12,7 @@ use trimtab_tests::golden;
 fn host() -> Vec<String> {
     let mut lines = Vec::new();
     let mut tuners = Box::new(parity::Tuners::new());
-    parity::run(&mut tuners, &mut |line| lines.push(line.to_string())).expect("the runs are made of valid input");
+    parity::run(&mut tuners, &mut |line| lines.push(line.to_string())).expect("the runs have valid input");
     lines
 }
 
@@ -27,7 +28,7 @@ fn a_tuner_used_before_is_as_good_as_new() {
     let mut tuners = Box::new(parity::Tuners::new());
     let mut trace = || {
         let mut lines = Vec::new();
-        parity::run(&mut tuners, &mut |line| lines.push(line.to_string())).expect("the runs are made of valid input");
+        parity::run(&mut tuners, &mut |line| lines.push(line.to_string())).expect("the runs have valid input");
         lines
     };
     let (first, second) = (trace(), trace());
@@ -55,13 +56,13 @@ mod chip {
 
     fn agrees(board: Board, profile: Profile) {
         let elf = Image::find("parity").and_then(|image| image.build_for(board, profile)).unwrap();
-        // Without optimization and a floating-point unit a run takes a minute on a busy machine.
+        // Without optimization and floating-point unit a run takes a minute on a busy machine.
         let session = Session { board, limit: Duration::from_secs(900), ..Session::default() };
         let lines = session.run(&elf, &mut |_| ()).and_then(|run| run.success()).unwrap();
         super::agrees(&format!("{}, {}, {profile:?}", board.target, board.name), &lines);
     }
 
-    /// Two tests for each machine, and one that no machine was left out.
+    /// Two tests per machine, and one that no machine is left out.
     macro_rules! machines {
         ($($processor:ident: $board:expr),* $(,)?) => {
             $(mod $processor {

@@ -1,4 +1,4 @@
-//! The chip tunes its own code, in QEMU: what it says of itself holds together, and is the same every time.
+//! The chip tunes its own code in QEMU: its log is consistent, and the same every time.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu;
 
-/// Measurements of the image; all of them are in its log.
+/// Measurements of the image, all in its log.
 const BUDGET: usize = 50;
 
 static LOG: LazyLock<Vec<String>> = LazyLock::new(run);
@@ -16,7 +16,7 @@ fn run() -> Vec<String> {
     qemu::run(&elf, Duration::from_secs(300), &mut |_| ()).and_then(qemu::Run::success).unwrap()
 }
 
-/// What follows a text in the only line that has it.
+/// The rest of the only line that contains a text.
 fn after(text: &str) -> &'static str {
     let found: Vec<_> = LOG.iter().filter_map(|line| line.split_once(text)).collect();
     let [(_, rest)] = found[..] else { panic!("{} lines with `{text}`: {:#?}", found.len(), *LOG) };
@@ -47,16 +47,18 @@ fn the_chip_finds_quick_code() {
     let titles = ["as first written down: ", "best found: ", "best there is: "];
     let [plain, found, best] = titles.map(|title| priced(after(title)));
 
-    // The plain filter is measured first, and counted again it costs the same; what was found is the cheapest measured.
+    // The plain filter is measured first and costs the same when counted again. The result is the
+    // cheapest measured.
     assert_eq!(measured[0], plain);
     assert_eq!(measured.iter().map(|(_, cost)| *cost).min(), Some(found.1));
     assert!(measured.contains(&found) && best.1 <= found.1);
-    // 4096 products: the plain filter has two loads, a product and a jump for each; no instruction does more than two.
+    // 4096 products: the plain filter takes two loads, a product and a jump per product; no
+    // instruction does more than two.
     assert!(plain.1 > 4 * 4096 && best.1 > 4096 / 2, "{plain:?} {best:?}");
 
     let line = LOG.iter().find(|line| line.contains(" times as fast as first written down")).unwrap();
     let (speed_up, ratio) = (number(line, " times as fast"), number(line, " times the best there is"));
-    // Three digits are printed, in f32.
+    // The log has three decimals, in f32.
     let is_close = |a: f64, b: f64| (a - b).abs() < 6e-4;
     assert!(speed_up > 2.0 && is_close(speed_up, f64::from(plain.1) / f64::from(found.1)), "{line}");
     assert!(ratio <= 1.05 && is_close(ratio, f64::from(found.1) / f64::from(best.1)), "{line}");

@@ -1,5 +1,5 @@
-//! What an image streams over its serial port is a run that this machine repeats, bit by bit: through a reset, a flash that fills up, and an antenna
-//! that moves.
+//! This machine repeats, bit by bit, the run that an image streams over its serial port: through a
+//! reset, a flash that fills up, and an antenna that moves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use trimtab_tests::qemu::Session;
 /// The exit code of a power cut.
 const CUT: i32 = 3;
 
-/// A folder of one test's own, gone when the test ends.
+/// The folder of a test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
         Self(path)
     }
 
-    /// What an image sends in one boot that ends with this code.
+    /// The stream of a boot that ends with this code.
     fn boot(&self, image: &str, code: i32) -> Vec<u8> {
         let elf = Image::find(image).and_then(|image| image.build(Profile::Release)).unwrap();
         let uart = self.0.join("uart");
@@ -71,18 +71,20 @@ fn a_flash_that_fills_up_and_a_power_cut() {
     const SHORT: &str = "budget 40\nstay\nrecords 6\n";
     let folder = Folder::new("full");
     let found = checked(&folder.survival(SHORT, 0));
-    // Five pages of six records: the tuner is built again whenever a page is dropped.
+    // Five pages of six records: the tuner is rebuilt whenever a page is dropped.
     assert_eq!((found.proposals, found.unchecked, found.lost, found.garbled), (40, 0, 0, 0));
     assert!(found.runs >= 2, "{found:?}");
 
-    // The last cut leaves one free place in a flash that is full otherwise: the mark of the next boot takes it, and the oldest page goes.
+    // The last cut leaves one free slot in a full flash. The mark of the next boot takes it, and
+    // the oldest page is dropped.
     for cut in ["20 half", "35 all", "39 nothing"] {
         let folder = Folder::new("cut");
         let first = folder.survival(&format!("{SHORT}cut {cut}\n"), CUT);
         let second = folder.survival(SHORT, 0);
         let (before, both) = (checked(&first), checked(&[&first[..], &second].concat()));
         assert!(before.runs >= 1 && before.proposals > 0 && before.proposals < 40, "{cut}: {before:?}");
-        // The boot goes on from the log, whose records it sends again; at most the measurement under way is repeated.
+        // The boot continues from the log and sends its records again; at most one measurement is
+        // repeated.
         assert!(both.runs > before.runs && (39..=41).contains(&both.proposals), "{cut}: {both:?}");
         assert_eq!((both.unchecked, both.lost, both.garbled), (0, 0, 0), "{cut}");
     }

@@ -1,8 +1,9 @@
-//! The antenna tuner in QEMU: power cuts, relays that hang, an antenna that moves, and flash that is not what it should be.
+//! The fault rig in QEMU: power cuts, relays that hang, an antenna that moves, bad flash.
 //!
-//! A power cut ends QEMU in the middle of a flash operation; the flash is a file, and running the image again is the next boot. What a run comes to
-//! is compared with the same run on this machine, so bits agree between cut and uncut, and between chip and PC. `power_cuts.rs` cuts
-//! every operation; here it is a sample.
+//! A power cut ends QEMU in the middle of a flash operation. The flash is a file, and running the
+//! image again is the next boot. Each end state is compared with the same run on this machine, so
+//! bits agree between cut and uncut, and between chip and PC. `power_cuts` cuts every operation;
+//! this is a sample.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,10 +25,10 @@ static ELF: LazyLock<PathBuf> =
 /// The exit code of a power cut.
 const CUT: Option<i32> = Some(3);
 const BYTES: usize = 5 * 1024;
-/// Thirty measurements, in pages so short that the fifth drops the first.
+/// Thirty measurements, in pages so short that the first is dropped.
 const SHORT: &str = "budget 30\nstay\nrecords 6\n";
 
-/// A chip on the desk: a folder of its own, with the flash in it; gone when the test ends.
+/// A chip on the desk: a folder with its flash, removed at the end of the test.
 struct Chip(PathBuf);
 
 impl Chip {
@@ -47,7 +48,7 @@ impl Chip {
         session.run(&ELF, &mut |_| ()).unwrap()
     }
 
-    /// What came over the serial port in the last boot: every proposal is repeated here, bit by bit. How many there were.
+    /// Repeats the stream of the last boot, bit by bit. Returns the number of proposals.
     fn proposals(&self) -> u32 {
         let stream = fs::read(self.0.join("uart")).unwrap();
         let checked = check(&mut Box::new(AntennaTuner::new()), &space(), &stream).unwrap();
@@ -72,7 +73,7 @@ impl Drop for Chip {
     }
 }
 
-/// What a run came to: the last line that says it.
+/// The digest of the last end state in the log.
 fn state(run: &Run) -> String {
     assert_eq!(run.code, Some(0), "{run:#?}");
     run.lines.iter().rev().find_map(|line| line.split("state: ").nth(1)).unwrap().into()
@@ -86,7 +87,8 @@ fn says(run: &Run, text: &str) -> bool {
     run.lines.iter().any(|line| line.contains(text))
 }
 
-/// The same run on this machine, without a cut: thirty measurements, and after a restart so many more of an antenna that has moved.
+/// The digest of the same run on this machine, without a cut: thirty measurements, then a restart
+/// and `again` more with the moved antenna.
 fn here(records: u16, again: u32) -> String {
     let (mut flash, mut tuner) = (RamFlash::<5, 1024, 4>::new(), Box::new(AntennaTuner::new()));
     let layout = Layout { range: 0..BYTES as u32, records };
@@ -103,7 +105,8 @@ fn here(records: u16, again: u32) -> String {
     format!("{:016x}", digest(kept.tuner()))
 }
 
-/// Entries and pages of 42 operations: erase and header first, then six records, and so on; the last two drop the oldest page.
+/// The run has 42 operations: erase and header, six records, and so on; the last two drop the
+/// oldest page.
 #[test]
 fn a_cut_run_ends_as_it_does_here() {
     let expected = here(6, 0);
@@ -137,14 +140,14 @@ fn a_cut_run_ends_as_it_does_here() {
 fn cut_after_cut_it_gets_there() {
     let chip = Chip::new("cuts");
     for (boot, damage) in ["half", "random", "most", "nothing", "half", "all"].into_iter().enumerate() {
-        // Before the first measurement a boot marks it, and may turn a page.
+        // A boot marks its first measurement, and may turn a page before it.
         let run = chip.boot(&format!("{SHORT}cut {} {damage}\n", 3 + boot % 4));
         assert_eq!(run.code, CUT, "{run:#?}");
     }
     let last = chip.boot(SHORT);
     assert!(says(&last, "flash: a log, "), "{last:#?}");
     assert_eq!(state(&last), here(6, 0));
-    // Once more: all is known, nothing is measured.
+    // Once more: the budget is spent, nothing is measured.
     let again = chip.boot(SHORT);
     assert_eq!((measured(&again), state(&again)), (0, here(6, 0)));
 }
@@ -158,9 +161,9 @@ fn a_full_flash_drops_its_oldest_page_and_says_so() {
     assert_eq!(fs::metadata(chip.flash()).unwrap().len(), BYTES as u64);
 }
 
-/// Some relays never settle: the watchdog resets the chip, and the next boot tells them as failed.
+/// Some relays never settle: the watchdog resets the chip, and for the next boot they have failed.
 #[test]
-fn relays_that_hang_are_told_as_failed() {
+fn relays_that_hang_count_as_failed() {
     let chip = Chip::new("stick");
     let scenario = "budget 60\nstay\nstick\n";
     let run = chip.boot(scenario);
@@ -170,21 +173,22 @@ fn relays_that_hang_are_told_as_failed() {
     let failed: Vec<_> = run.lines.iter().filter(|line| line.contains("a reset by the watchdog")).collect();
     assert!(!failed.is_empty() && run.code == Some(0), "{run:#?}");
     assert_eq!(chip.proposals() as usize, measured(&run));
-    // Each reset is a boot that found the log, and none of what hangs has a value.
+    // After each reset the boot finds the log, and no hanging state has a value.
     let boots = run.lines.iter().filter(|line| line.contains("flash: a log, ")).count();
     assert_eq!((boots, measured(&run)), (failed.len(), 60 - failed.len()));
     for line in failed {
         let both = code(line, "inductors") & code(line, "capacitors");
         assert_eq!(both & 0b110_0000, 0b110_0000, "{line}");
     }
-    // A power cut in the middle of it changes nothing.
+    // A power cut in between changes nothing.
     let cut = Chip::new("stick-cut");
     let first = cut.boot(&format!("{scenario}cut 30 half\n"));
     assert_eq!(first.code, CUT, "{first:#?}");
     assert_eq!(state(&cut.boot(scenario)), state(&run));
 }
 
-/// The antenna moves: that is noticed, what was best is tried first, and a power cut in any part of it changes nothing.
+/// The rig notices that the antenna has moved and tries the best states first. A power cut in any
+/// part of this changes nothing.
 #[test]
 fn an_antenna_that_moves_is_tuned_again() {
     let scenario = "budget 30\nagain 30\n";
@@ -194,7 +198,7 @@ fn an_antenna_that_moves_is_tuned_again() {
     let expected = here(40, 30);
     assert_eq!(state(&run), expected);
     assert_eq!(chip.proposals(), 60);
-    // Two operations of the first page, thirty records; number 32 is the restart.
+    // Two operations for the first page, thirty records; number 32 is the restart.
     for cut in ["32 half", "32 all", "35 random"] {
         let chip = Chip::new("move-cut");
         assert_eq!(chip.boot(&format!("{scenario}cut {cut}\n")).code, CUT);
@@ -202,25 +206,25 @@ fn an_antenna_that_moves_is_tuned_again() {
         assert_eq!(state(&run), expected, "cut {cut}");
         assert_eq!(chip.proposals() as usize, measured(&run), "cut {cut}");
     }
-    // One that stays needs nothing.
+    // An antenna that stays needs nothing.
     let chip = Chip::new("stay");
     let run = chip.boot("budget 30\nmove 35 -120\n");
     assert!(run.code == Some(0) && says(&run, "still good: nothing to do") && measured(&run) == 30, "{run:#?}");
 }
 
 #[test]
-fn flash_that_is_not_what_it_should_be_is_told() {
+fn bad_flash_is_reported_and_used_as_far_as_possible() {
     let plain = "budget 30\nstay\n";
     let expected = here(40, 0);
     let chip = Chip::new("flash");
-    // The 29th record has a bit less: it is left out, and one more is measured.
+    // A flipped bit in the 29th record: it is left out, and one more is measured.
     assert_eq!(state(&chip.boot(plain)), expected);
     chip.change(|bytes| bytes[28 + 28 * 20 + 6] ^= 0x10);
     let run = chip.boot(plain);
     assert!(says(&run, "a log, 29 outcomes are known") && says(&run, "1 damaged records are left out"), "{run:#?}");
     assert_eq!((run.code, measured(&run)), (Some(0), 1), "{run:#?}");
 
-    // Of another version, of another tuner, noise, and cut short: a fresh start, the same as always.
+    // Another version, another tuner, noise: a fresh start with the same end.
     chip.change(|bytes| bytes[4..8].copy_from_slice(&[9, 0, !9, !0]));
     let run = chip.boot(plain);
     assert!(says(&run, "a log of version 9") && measured(&run) == 30, "{run:#?}");

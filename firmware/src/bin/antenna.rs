@@ -1,13 +1,14 @@
 //! Tunes an antenna matching network, notices when the antenna moves, and tunes again.
 //!
-//! Around the tuner is what a product needs: each outcome goes to flash before the tuner learns it, a
-//! watchdog guards each measurement, and the serial port streams the run
-//! (`cargo qemu antenna --uart | trimtab watch -`). Physics, tuner, seed and budget are those of the
-//! host's demo. Exit code 0 means that both times the best SWR found is within [`TOLERANCE`] of the
-//! optimum, by brute force over all states.
+//! It has all that a product needs: each outcome goes to flash before the tuner learns it, a
+//! watchdog guards each measurement, and the serial port streams the run. To watch it:
+//! `cargo qemu antenna --uart | trimtab watch -`.
 //!
-//! **Choices.** The flash is RAM, so a run leaves nothing behind. The image `survival` runs the same
-//! station on flash that lasts, and cuts its power.
+//! Physics, tuner, seed and budget are those of the host's demo. Exit code 0 means that both times
+//! the best SWR found is within [`TOLERANCE`] of the optimum, by brute force over all states.
+//!
+//! **Choices.** The flash is RAM, so a run leaves nothing behind. The image `survival` runs the
+//! same station on flash that lasts, and cuts its power.
 #![no_std]
 #![no_main]
 

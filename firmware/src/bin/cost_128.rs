@@ -1,6 +1,6 @@
-//! Counts the instructions of `ask` and `tell`: 128 observations, 256 rows, projected to 16 dimensions; and the antenna.
+//! Counts instructions of `ask` and `tell`: 128 observations, 256 rows; and of the antenna.
 //!
-//! The caches take more than the 128 KB of an STM32F405: they are measured on a machine with more, `mps2-an386`.
+//! The caches need more than the 128 KB of an STM32F405, so they are measured on `mps2-an386`.
 #![no_std]
 #![no_main]
 
@@ -17,7 +17,7 @@ type AntennaCache = trimtab::tuner_cache!(antenna::KNOBS, observations: antenna:
 static PROJECTED: ConstStaticCell<Projected> = ConstStaticCell::new(Projected::new());
 static ANTENNA: ConstStaticCell<AntennaTuner> = ConstStaticCell::new(AntennaTuner::new());
 
-/// The caches, where there is room for them.
+/// The caches, on a machine with room for them.
 #[cfg(feature = "mps2-an386")]
 fn caches() -> (Option<&'static mut ProjectedCache>, Option<&'static mut AntennaCache>) {
     static CACHES: ConstStaticCell<(ProjectedCache, AntennaCache)> =

@@ -1,4 +1,4 @@
-//! Counts the instructions of `ask` and `tell`: 32 observations, 64 rows, projected to 8 dimensions and not.
+//! Counts instructions of `ask` and `tell`: 32 observations, 64 rows, projected and not.
 #![no_std]
 #![no_main]
 

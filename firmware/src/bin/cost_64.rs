@@ -1,4 +1,4 @@
-//! Counts the instructions of `ask` and `tell`: 64 observations, 256 rows, projected to 8 dimensions.
+//! Counts instructions of `ask` and `tell`: 64 observations, 256 rows, projected to 8 dimensions.
 #![no_std]
 #![no_main]
 

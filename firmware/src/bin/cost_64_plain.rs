@@ -1,4 +1,4 @@
-//! Counts the instructions of `ask` and `tell`: 64 observations, 256 rows, no projection.
+//! Counts instructions of `ask` and `tell`: 64 observations, 256 rows, no projection.
 #![no_std]
 #![no_main]
 

@@ -1,11 +1,12 @@
-//! Tunes how the chip fetches code and constants from its flash: wait states, prefetch, caches, the core's switches.
+//! Tunes how the chip reads its flash: wait states, prefetch, caches, core switches.
 //!
-//! The knobs are the table of the board's chip (see [`chip`](trimtab_firmware::chip)), the cost is what a fixed piece
-//! of work takes by the [`Timer`]: cycles on a board. In QEMU it counts instructions, which do not depend on these
-//! registers: there the image shows that all works, and every setting comes out the same.
+//! The knobs are the table of the board's chip (see [`chip`](trimtab_firmware::chip)). The cost is
+//! that of a fixed piece of work by the [`Timer`], in cycles on a board. QEMU counts instructions,
+//! which do not depend on these registers: there the image shows that the parts work together, and
+//! all settings cost the same.
 //!
-//! Ends with exit code 0 if the best setting found is within [`FACTOR`] of the best there is, which trying all of them
-//! tells.
+//! Exit code 0 means that the best setting found is within [`FACTOR`] of the best of all, by trying
+//! all.
 #![no_std]
 #![no_main]
 
@@ -17,10 +18,10 @@ use trimtab_firmware::chip::{Registers, at_reset, knobs, work};
 use trimtab_firmware::device::{self, FIELDS, Memory, Timer};
 use trimtab_firmware::objective::{Objective, tune};
 
-/// Measurements that may be made.
+/// Measurements.
 const BUDGET: usize = 32;
 const SEED: u64 = 1;
-/// How far above the best possible counts as tuned.
+/// Within this factor of the best possible counts as tuned.
 const FACTOR: f32 = 1.02;
 
 const K: usize = FIELDS.len();
@@ -40,7 +41,7 @@ fn main() -> ! {
     }
 }
 
-/// Tunes and reports; whether the result is good enough.
+/// Tunes and reports. Returns whether the result is good enough.
 fn run() -> Result<bool, Error> {
     let timer = Timer::start();
     let unit = timer.unit();
@@ -52,7 +53,7 @@ fn run() -> Result<bool, Error> {
         // A count is below 2²⁴, exact as f32.
         if sum == work::CHECKSUM { Ok(count as f32) } else { Err(sum) }
     };
-    // QEMU's registers do not hold what is written.
+    // QEMU's registers do not hold their values, so they are not checked there.
     let mut chip = Registers::new(FIELDS, Memory, !timer.is_emulated(), count);
 
     let space = Space::new(&KNOBS)?;
@@ -86,7 +87,7 @@ fn run() -> Result<bool, Error> {
     }
     info!("best there is: {=f32} {=str}, worst: {=f32}, by trying all", best.0, unit, worst);
     show(&best.1);
-    // What is left behind is the best that was found.
+    // The chip is left at the best setting found.
     let is_tuned = chip.apply(&found.combination).is_ok() && found.value <= FACTOR * best.0;
     if !is_tuned {
         error!("not tuned: the best found is more than {=f32} times the best there is", FACTOR);

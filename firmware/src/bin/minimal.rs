@@ -1,6 +1,6 @@
-//! The smallest image with a working tuner, to see how much flash one takes: no log, no text.
+//! The smallest image with a working tuner, to weigh its flash: no log, no text.
 //!
-//! Ends with exit code 0 if tuning made the cost smaller than that of the first proposal.
+//! Exit code 0 means that tuning found a smaller cost than that of the first proposal.
 #![no_std]
 #![no_main]
 
@@ -18,7 +18,7 @@ fn main() -> ! {
 }
 
 fn tune() -> Result<bool, Error> {
-    // `take` would bring a panic, the only one of this image.
+    // `take` would link a panic, the only one of this image.
     let Some(tuner) = TUNER.try_take() else { return Ok(false) };
     tuner.init(space()?, Config::default(), 1)?;
     let first = cost(&tuner.ask()?.combination);

@@ -1,6 +1,7 @@
-//! Counts the instructions of finding the nearest combination, in 24 bits and 20 dimensions.
+//! Counts the instructions of a search for the nearest combination, in 24 bits and 20 dimensions.
 //!
-//! Points of each kind are drawn as in the host's bench; a line a kind: median and most of nodes and of instructions, then bytes.
+//! Points of each kind are drawn as in the bench `nearest`. Prints one line per kind, median and
+//! largest number of nodes and of instructions, then bytes.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Prints fixed runs as bits, to be compared with the same runs on a PC.
+//! Prints fixed runs as bits, to compare with the same runs on a PC.
 #![no_std]
 #![no_main]
 

@@ -1,9 +1,9 @@
-//! The chip tunes its own code: 608 ways to write a filter, measured on the spot.
+//! The chip tunes its own code: 608 forms of one filter, measured on the spot.
 //!
-//! Tunes with a few dozen measurements, then measures all ways, which tells how good that was and what each knob is
-//! worth. On the table of all costs it runs other seeds, beside random search with the same budget. Every result of
-//! every measurement is checked. Ends with exit code 0 if all were right and the cheapest way found costs at most
-//! [`FACTOR`] times the cheapest there is.
+//! Tunes with 50 measurements, then measures all forms, to judge the result and the worth of each
+//! knob. On the table of all costs it runs other seeds, and random search with the same budget.
+//! Every result of every measurement is checked. Exit code 0 means that all were right and the
+//! cheapest form found costs at most [`FACTOR`] times the cheapest of all.
 #![no_std]
 #![no_main]
 
@@ -16,14 +16,14 @@ use trimtab_firmware::objective::Objective as _;
 use trimtab_firmware::selftune::filter::{OUTPUTS, TAPS};
 use trimtab_firmware::selftune::{COUNT, Code, CodeTuner, Costs, KNOBS, NAMES, Setting, Workspace, search};
 
-/// Measurements that may be made.
+/// Measurements.
 const BUDGET: usize = 50;
-/// The first seed is measured, all are replayed.
+/// The first seed is measured; all are replayed on the table.
 const SEEDS: core::ops::RangeInclusive<u64> = 1..=16;
-/// How far above the cheapest there is counts as tuned.
+/// Within this factor of the cheapest counts as tuned.
 const FACTOR: f32 = 1.05;
 
-/// All zero, so they take RAM but no flash, and no stack at any time.
+/// All zero, so they take RAM but neither flash nor stack.
 static TUNER: ConstStaticCell<CodeTuner> = ConstStaticCell::new(CodeTuner::new());
 static WORKSPACE: ConstStaticCell<Workspace> = ConstStaticCell::new(Workspace::new());
 static COSTS: ConstStaticCell<Costs> = ConstStaticCell::new(Costs::new());
@@ -39,7 +39,7 @@ fn main() -> ! {
     }
 }
 
-/// Tunes and reports; whether the result is good enough.
+/// Tunes and reports. Returns whether the result is good enough.
 fn tune() -> Result<bool, Error> {
     let timer = Timer::start();
     let mut code = Code::new(WORKSPACE.take(), |variant, workspace| timer.count(|| variant.run(workspace)).1);
@@ -135,7 +135,7 @@ fn compare(tuner: &mut CodeTuner, costs: &Costs, least: f32) -> Result<(), Error
     Ok(())
 }
 
-/// How good the seeds were.
+/// Statistics over the seeds.
 #[derive(Default)]
 struct Tally {
     seeds: u32,
@@ -146,7 +146,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// One more seed: what it found over the best there is.
+    /// Adds a seed by the ratio of its result to the best.
     fn add(&mut self, ratio: f32) {
         self.seeds += 1;
         self.best += u32::from(ratio <= 1.0);
@@ -156,7 +156,7 @@ impl Tally {
     }
 }
 
-/// To three digits after the point, for people.
+/// Rounds to three decimals, for logs.
 fn rounded(x: f32) -> f32 {
     (x * 1000.0 + 0.5) as u32 as f32 / 1000.0
 }

@@ -1,7 +1,7 @@
 //! Tunes 24 relays and streams the run over a serial port, for `trimtab watch`.
 //!
-//! The least that it takes: a hello after `init`, a frame a measurement, an end. The data sheet's defaults go first, and a combination that fails is
-//! streamed as one.
+//! The least that streaming takes: a hello after `init`, a frame per measurement, an end. The
+//! defaults of the data sheet go first, and a failed combination is streamed as one.
 #![no_std]
 #![no_main]
 
@@ -53,7 +53,7 @@ fn tune() -> Result<(), Error> {
     Ok(())
 }
 
-/// This port takes everything; one that does not need not stop the run.
+/// This port cannot fail. One that can need not stop the run.
 fn sent(done: Result<(), Infallible>) {
     let Ok(()) = done;
 }

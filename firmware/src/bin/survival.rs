@@ -1,4 +1,5 @@
-//! The antenna tuner on a fault rig: power cuts, relays that hang, an antenna that moves, bad flash.
+//! The antenna tuner on a fault rig: power cuts, relays that hang, an antenna that moves, bad
+//! flash.
 //!
 //! The folder that QEMU runs in holds the faults, `scenario.txt` (see [`Scenario`]), and the flash,
 //! `flash.bin`. Running the image again is the next boot. It continues where the log ends.
@@ -11,8 +12,8 @@
 //!
 //! **Choices**
 //! - The log tells how much of the budget is spent, so a boot needs no other state.
-//! - If the watchdog ended the last boot, or five boots in a row ended in the same measurement, that
-//!   combination counts as failed.
+//! - If the watchdog ended the last boot, or five boots in a row ended in the same measurement,
+//!   that combination counts as failed.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,11 @@
-//! Demos: what the images run, and what the host and the tests share with them.
+//! The demos: what the images run, shared with the host and the tests.
+//!
+//! - [`antenna`]: an antenna matching network, its tuner, and a station around it;
+//! - [`chip`]: registers that decide how a chip runs its code, as knobs;
+//! - [`relays`]: the reference problem, 24 relays, for budgets of memory and time;
+//! - [`selftune`]: one filter in 608 forms, and the search for the cheapest;
+//! - [`parity`]: fixed runs printed bit by bit, which every machine must repeat;
+//! - [`survival`]: the faults of the antenna's fault rig.
 
 pub mod antenna;
 pub mod chip;

@@ -1,23 +1,24 @@
-//! Fixed runs of the tuner, printed bit by bit: the chip and the PC must print the same.
+//! Fixed runs of the tuner, printed bit by bit: every machine must print the same.
 //!
-//! One line a step, words apart by a space, each f32 as the hexadecimal digits of its bits:
+//! One line per step, words separated by a space, each f32 as the hexadecimal digits of its bits:
 //!
 //! ```text
 //! run t levels mean deviation score cost
 //! ```
 //!
-//! and at the end of a run `run best levels cost` or, if nothing was left to ask, `run exhausted` before it.
+//! A run ends with `run best levels cost`, after `run exhausted` if nothing was left to ask.
 //!
-//! | run | what it covers |
+//! | run | covers |
 //! |---|---|
 //! | whole | a table that is the whole space, down to the last combination |
 //! | refreshed | a table refreshed at each ask, the default random map, 24 relays |
-//! | graded | knobs with values and ranks, no projection, a combination measured twice |
+//! | graded | graded and ranked knobs, no projection, a combination measured twice |
 //! | feasible | a predicate, expected improvement, random signs |
 //! | compact | the paper's bits, its random map and its schedule of β |
 //!
-//! **Choices.** The costs are sums and products alone, which every machine rounds alike. A run is short, because
-//! an image built without optimization must finish it in seconds.
+//! **Choices**
+//! - The costs use only sums and products, which every machine rounds alike.
+//! - Runs are short: an image without optimization must finish them in seconds.
 
 use core::fmt::{self, Arguments, Display};
 
@@ -44,7 +45,7 @@ const FEASIBLE: [Knob; 7] = [
     Knob::nominal(7),
 ];
 
-/// The tuners of all runs. One value, all zero, so that the caller says where it lives: in a static on the chip.
+/// The tuners of all runs: one value, all zero, which the caller places, on the chip in a static.
 pub struct Tuners {
     whole: trimtab::tuner!(WHOLE, observations: 24, rows: 32),
     refreshed: trimtab::tuner!(relays::KNOBS, observations: 32, rows: 64, dimensions: 8),
@@ -86,12 +87,13 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
     trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, &[], emit)
 }
 
-/// About a third of all combinations: the first knob and the last exclude each other, and the ranks have a limit.
+/// About a third of all combinations: the first knob and the last exclude each other, and the ranks
+/// have a limit.
 fn is_feasible(c: &Combination<7>) -> bool {
     !(c.level(0) == 1 && c.level(6) > 2) && c.level(1) + c.level(4) < 6
 }
 
-/// One run: as many asks as the tuner holds observations, after `known` was told.
+/// One run: tells `known`, then asks until the tuner is full.
 fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     run: &str,
     tuner: &mut Tuner<K, M, D, T, L, P>,
@@ -125,7 +127,7 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
     Ok(())
 }
 
-/// A bumpy cost of any combination: a different weight for each knob and for each pair of neighbours.
+/// A bumpy cost of any combination: a different weight per knob and per pair of neighbours.
 fn cost<const K: usize>(c: &Combination<K>) -> f32 {
     let mut sum = 0.25;
     let mut before = 0.0;

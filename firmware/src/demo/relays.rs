@@ -1,7 +1,7 @@
 //! The reference problem: 24 relays, on which budgets of memory and time are stated.
 //!
-//! cost(b) = Σ wᵢ·bᵢ + Σ vᵢ·bᵢ·bᵢ₊₁, with small integer weights: quadratic, so that one relay's effect depends
-//! on its neighbour's.
+//! cost(b) = Σ wᵢ·bᵢ + Σ vᵢ·bᵢ·bᵢ₊₁ with small integer weights: quadratic, so the effect of a relay
+//! depends on its neighbour.
 //!
 //! | name | meaning | value |
 //! |---|---|---|
@@ -10,15 +10,17 @@
 //! | L | rows of the lookup table | 256 |
 //! | D | dimensions of the random map | 8 |
 //!
-//! **Choices.** 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: refresh
-//! the table, then descend. The cost is exact in f32 and cheap, so that what is measured is the tuner.
+//! **Choices**
+//! - 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: refresh
+//!   the table, then descend.
+//! - The cost is exact in f32 and cheap, so a measurement shows the tuner alone.
 
 use trimtab::{Combination, Knob, Space, SpaceError};
 
-/// How many relays there are.
+/// Number of relays.
 pub const RELAYS: usize = 24;
 
-/// The most observations the tuner takes.
+/// Most observations of the tuner.
 pub const OBSERVATIONS: usize = 64;
 
 /// The knobs.
@@ -27,7 +29,7 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
 
-/// What it may keep between asks, for incremental proposing: the rows of its table but for the 64 of the descent.
+/// Its cache for incremental asks: the rows of the table except the 64 of the descent.
 pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 192, dimensions: 8);
 
 /// The space of all 2²⁴ combinations.

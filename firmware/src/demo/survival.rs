@@ -1,23 +1,24 @@
-//! What happens to the antenna tuner in a run: a few lines of text that stand for years of bad luck.
+//! The faults of the antenna's fault rig: a few lines of text stand for years of bad luck.
 //!
 //! | line | meaning | without it |
 //! |---|---|---|
 //! | `budget 30` | measurements until the antenna moves | 120 |
 //! | `again 20` | measurements after that | 40 |
-//! | `move 42 -105` | the antenna's resistance and reactance then, in ohm | 42 and −105 |
+//! | `move 42 -105` | resistance and reactance of the moved antenna in ohm | 42 and −105 |
 //! | `stay` | the antenna does not move | |
 //! | `stick` | some relay settings never settle ([`settles`]) | all settle |
 //! | `records 6` | records that fill a page of flash | 40 |
-//! | `cut 17 half` | the power goes at flash operation 17 of this boot | it stays |
+//! | `cut 17 half` | the power is cut at flash operation 17 of this boot | it stays |
 //!
-//! How far operation 17 comes: `nothing`, `half`, `most`, `random` or `all`, see [`Damage`].
+//! The word after the operation says how far it gets: `nothing`, `half`, `most`, `random` or `all`,
+//! see [`Damage`].
 
 use trimtab::Combination;
 
 use super::antenna::Network;
 use crate::flash::Damage;
 
-/// What happens in a run.
+/// The faults of a run.
 ///
 /// ```
 /// use trimtab_firmware::survival::Scenario;
@@ -33,22 +34,22 @@ pub struct Scenario {
     pub budget: u16,
     /// Measurements after that.
     pub again: u16,
-    /// What the antenna is then; none if it stays.
+    /// The moved antenna, or `None` if it stays.
     pub moves: Option<Network>,
     /// Whether some relay settings never settle.
     pub sticks: bool,
     /// Records that fill a page of flash.
     pub records: u16,
-    /// At which flash operation of a boot the power goes, and how far that operation comes.
+    /// The flash operation of a boot at which the power is cut, and how far it gets.
     pub cut: Option<(u32, Damage)>,
 }
 
 impl Scenario {
-    /// No power cut, no hanging relay; the antenna moves by an eighth once it is tuned.
+    /// No power cut and no hanging relay; the antenna moves by an eighth once it is tuned.
     pub const PLAIN: Self =
         Self { budget: 120, again: 40, moves: Some(Network::MOVED_WIRE), sticks: false, records: 40, cut: None };
 
-    /// Reads a scenario; what it does not say is as in [`Self::PLAIN`].
+    /// Reads a scenario. Anything it does not mention is as in [`Self::PLAIN`].
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let mut scenario = Self::PLAIN;
         for (line, number) in text.lines().zip(1..) {
@@ -77,10 +78,10 @@ impl Scenario {
     }
 }
 
-/// A line that says nothing that is known.
+/// A line that is not understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// Which line, counted from 1.
+    /// The line, counted from 1.
     pub line: u32,
 }
 
@@ -103,8 +104,8 @@ fn named(damage: &str) -> Option<Damage> {
     })
 }
 
-/// Whether the relays come to rest. With the two largest inductors and the two largest capacitors in, the supply sags and they never
-/// do. That is a sixteenth of all states.
+/// Whether the relays settle. With the two largest inductors and the two largest capacitors in, the
+/// supply sags and they never do: a sixteenth of all states.
 ///
 /// ```
 /// use trimtab_firmware::antenna::space;
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named_by_its_line() {
+    fn a_bad_line_is_named() {
         for line in
             ["budget", "budget many", "budget 1 2", "cut 1", "cut 1 some", "move 0 5", "move 5", "stay here", "rain"]
         {

@@ -1,12 +1,13 @@
-//! Cortex-M: the way in, and what a hard fault ends with.
+//! Cortex-M: the entry point and the hard fault handler.
 
-// Brings the critical section that defmt needs.
+// Provides the critical section that defmt needs.
 use cortex_m as _;
 pub use cortex_m_rt::entry;
 use cortex_m_rt::{ExceptionFrame, exception};
 
-/// A bus error, an undefined instruction, an access to memory that is not there.
-// Unsafe by cortex-m-rt's rule: no handler of a fault may rely on the state of what it interrupted. This one does not.
+/// A bus error, an undefined instruction, an access to missing memory.
+// Unsafe by cortex-m-rt's rule: a fault handler must not rely on the state it interrupted. This one
+// does not.
 #[exception]
 unsafe fn HardFault(_frame: &ExceptionFrame) -> ! {
     #[cfg(feature = "console")]

@@ -1,9 +1,12 @@
-//! NOR flash in a file of whoever runs the image, so that it is still there after the power went.
+//! NOR flash in a file on the PC, by semihosting: it outlives a power cut.
 //!
-//! **Choices.** Semihosting opens the file in QEMU's working folder. A file that is too short is filled up as erased flash; nothing else is done to
-//! it. The rules are those of [`RamFlash`](crate::flash::RamFlash), except that a word may be written twice, as on most chips.
+//! **Choices**
+//! - Semihosting opens the file in QEMU's working folder. A file that is too short is filled up
+//!   with erased flash.
+//! - The rules are those of [`RamFlash`](crate::flash::RamFlash), except that a word may be written
+//!   twice, as on most chips.
 //!
-//! **Cost.** Two semihosting calls an operation: the chip stands still meanwhile.
+//! **Cost.** Two semihosting calls per operation, while the chip stands still.
 
 use core::ffi::CStr;
 
@@ -15,16 +18,16 @@ use semihosting::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use crate::flash::Simulated;
 
-/// Bytes that are erased in one call.
+/// Bytes erased per call.
 const CHUNK: usize = 64;
 
-/// Flash of so many pages of so many bytes, written in words of four.
+/// Flash of `PAGES` pages of `PAGE` bytes, written in words of four bytes.
 pub struct FileFlash<const PAGES: usize, const PAGE: usize> {
     file: File,
 }
 
 impl<const PAGES: usize, const PAGE: usize> FileFlash<PAGES, PAGE> {
-    /// Opens the file, or makes it.
+    /// Opens or creates the file.
     pub fn open(path: &CStr) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -35,7 +38,7 @@ impl<const PAGES: usize, const PAGE: usize> FileFlash<PAGES, PAGE> {
         Ok(flash)
     }
 
-    /// Ones, from here to there.
+    /// Writes ones from here to there.
     fn fill(&mut self, from: usize, to: usize) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(from as u64))?;
         for done in (from..to).step_by(CHUNK) {
@@ -79,7 +82,7 @@ impl<const PAGES: usize, const PAGE: usize> NorFlash for FileFlash<PAGES, PAGE> 
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         check_write(self, offset, bytes.len())?;
-        // A write turns ones into zeros, and nothing back.
+        // A write only turns ones into zeros.
         for (at, new) in (offset..).step_by(CHUNK).zip(bytes.chunks(CHUNK)) {
             let mut cells = [0; CHUNK];
             let cells = cells.get_mut(..new.len()).unwrap_or_default();

@@ -1,20 +1,23 @@
-//! What a tuner costs over a whole run: instructions of every `tell` and `ask`, and how deep the stack goes.
+//! The cost of a tuner over a run: instructions of every `tell` and `ask`, and the peak of the
+//! stack.
 //!
-//! Prints lines of words that `cargo xtask cost` turns into tables:
+//! Prints lines that `cargo xtask cost` turns into tables:
 //!
 //! | line | meaning |
 //! |---|---|
 //! | `state CASE K T L D BYTES CACHE` | sizes by their letters, D = 0 without projection; bytes of the tuner and of its cache |
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
-//! | `stack CASE MODE BYTES` | most stack of all these calls |
+//! | `stack CASE MODE BYTES` | peak of the stack over all these calls |
 //!
-//! MODE is `recomputing` (`ask`) or `incremental` (`ask_with`). KIND is `new` if the tell brought other hyper-parameters or another
-//! best observation, so that the table has new rows, else `steady`.
+//! MODE is `recomputing` (`ask`) or `incremental` (`ask_with`). KIND is `new` if the tell changed
+//! the hyper-parameters or the best observation, so that the table has new rows, else `steady`.
 //!
-//! **Choices.** Numbers are kept until a run is over and printed then: printing would be counted with the stack. Before a run the free
-//! part of the stack is painted anew, so each run has its own peak, from the depth at which the calls are made.
+//! **Choices**
+//! - Numbers are printed after a run: printing would count towards the stack.
+//! - Each run repaints the free part of the stack, so it has its own peak, from the depth of its
+//!   calls.
 //!
-//! **Cost.** 1.5 KB, for 128 steps.
+//! **Cost.** 1.5 KB for 128 steps.
 
 use trimtab::{AskError, Cache, Combination, Config, Error, Proposal, Space, Tuner};
 
@@ -30,7 +33,7 @@ pub struct Meter {
     steps: [Step; MOST_STEPS],
 }
 
-/// Instructions of one step.
+/// Instructions of a step.
 #[derive(Clone, Copy)]
 struct Step {
     tell: u32,
@@ -39,7 +42,7 @@ struct Step {
 }
 
 impl Meter {
-    /// The whole of an image that measures: does it, prints why not, and ends with the exit code for it.
+    /// The main function of an image that measures: does the work, prints an error, and exits.
     pub fn measure(work: impl FnOnce(&mut Self) -> Result<(), Error>) -> ! {
         let Ok(console) = Console::open() else { exit(false) };
         let none = Step { tell: 0, ask: 0, is_new: false };
@@ -51,7 +54,8 @@ impl Meter {
         exit(result.is_ok())
     }
 
-    /// A run of as many steps as the tuner holds observations, without a cache and, if there is one, with it.
+    /// Runs as many steps as the tuner holds observations, first without a cache, then with one if
+    /// given.
     pub fn run<
         const K: usize,
         const M: usize,

@@ -1,19 +1,21 @@
-//! The glue of every image, once: how it prints, how it ends, and what happens when it goes wrong.
+//! What every image needs of the chip: how it prints, how it ends, and what a fault does.
 //!
-//! | feature | log (defmt) | a panic's words | for |
+//! | feature | log (defmt) | a panic's message | for |
 //! |---|---|---|---|
 //! | `semihosting` | standard output, as frames | standard error | QEMU |
 //! | `rtt` | RTT, as frames | the log | a board under `probe-rs run` or `cargo embed` |
 //! | `console` | none; plain lines on standard output | standard error | QEMU |
 //! | `semihosting-exit` alone | none | none | the smallest image |
 //!
-//! **Choices.** An image ends with an exit code, which semihosting hands to QEMU or to a debugger: 0 if it did what
-//! it is for, 1 otherwise. A panic and a hard fault are failures, never a silent halt. With `semihosting-exit` alone no formatting is
-//! linked. A board without a debugger stops where the image ends. What differs between processors, the way in and what a
-//! fault is, has a file for each; timer, stack and registers are a Cortex-M's.
+//! **Choices**
+//! - An image ends with an exit code, which semihosting hands to QEMU or a debugger: 0 for success,
+//!   1 otherwise. A panic and a hard fault are failures, never a silent halt.
+//! - With `semihosting-exit` alone no formatting is linked.
+//! - A board without a debugger stops where the image ends.
+//! - Entry and faults have a file per processor; timer, stack and registers are a Cortex-M's.
 //!
-//! **Cost.** A semihosting call stops the chip while the other side works: nothing timed may have one inside. RTT
-//! does not stop it.
+//! **Cost.** A semihosting call stops the chip while the other side works, so no timed code may
+//! contain one. RTT does not stop it.
 
 use core::panic::PanicInfo;
 
@@ -61,9 +63,9 @@ pub use uart::Uart;
 #[cfg(target_arch = "arm")]
 pub use watchdog::TickWatchdog;
 
-/// Ends the image: exit code 0 if it did what it is for, 1 otherwise.
+/// Ends the image with exit code 0 for success, 1 otherwise.
 pub fn exit(success: bool) -> ! {
-    // What is still in the buffer is read before the debugger lets go.
+    // The debugger reads the rest of the buffer before it lets go.
     #[cfg(feature = "rtt")]
     defmt::flush();
     semihosting::process::exit(i32::from(!success))

@@ -1,4 +1,4 @@
-//! The registers of the board's chip, see [`chip`](crate::demo::chip).
+//! The registers of the board's chip, as listed in [`chip`](crate::demo::chip).
 
 use core::ptr;
 
@@ -10,7 +10,7 @@ pub use crate::demo::chip::nrf52840::FIELDS;
 pub use crate::demo::chip::rp2350::FIELDS;
 #[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
 pub use crate::demo::chip::stm32f4::FIELDS;
-// What is no chip still has a core.
+// Other machines have the core's switches alone.
 #[cfg(not(any(
     feature = "nrf52840",
     feature = "rp2350",
@@ -27,16 +27,16 @@ pub struct Memory;
 
 impl Bus for Memory {
     fn read(&mut self, field: &Field) -> u32 {
-        // SAFETY: a field's address is one of a table in `chip`, aligned, and its register has no side effect when it
-        // is read.
+        // SAFETY: a field's address comes from a table in `chip`, is aligned, and reading its
+        // register has no side effect.
         unsafe { ptr::without_provenance::<u32>(field.address()).read_volatile() }
     }
 
     fn write(&mut self, field: &Field, register: u32) {
-        // SAFETY: as above; whatever a field of the table holds is safe for the chip, and memory is the same before and
-        // after.
+        // SAFETY: as above; every value of a field is safe for the chip and leaves memory
+        // unchanged.
         unsafe { ptr::without_provenance_mut::<u32>(field.address()).write_volatile(register) };
-        // What follows is run the new way.
+        // The next instructions run with the new setting.
         asm::dsb();
         asm::isb();
     }

@@ -1,9 +1,9 @@
-//! RISC-V: the way in, and what an exception ends with.
+//! RISC-V: the entry point and the exception handler.
 
 pub use riscv_rt::entry;
 
-/// A bus error, an undefined instruction, an access to memory that is not there.
-// SAFETY: riscv-rt calls the handler of exceptions by this name, with a pointer to the registers saved, which is not used.
+/// A bus error, an undefined instruction, an access to missing memory.
+// SAFETY: riscv-rt calls the exception handler by this name, with a pointer to the saved registers.
 #[unsafe(export_name = "ExceptionHandler")]
 extern "C" fn exception(_frame: &riscv_rt::TrapFrame) -> ! {
     #[cfg(feature = "console")]

@@ -1,22 +1,29 @@
 //! Sends bytes with USART1 of an STM32F4: 115 200 baud, 8 bits, no parity, on pin PA9.
 //!
-//! | register | address | what for |
+//! | register | address | purpose |
 //! |---|---|---|
-//! | RCC_AHB1ENR | 0x4002_3830 | bit 0 gives port A a clock |
-//! | RCC_APB2ENR | 0x4002_3844 | bit 4 gives the USART a clock |
+//! | RCC_AHB1ENR | 0x4002_3830 | bit 0 clocks port A |
+//! | RCC_APB2ENR | 0x4002_3844 | bit 4 clocks the USART |
 //! | GPIOA_MODER | 0x4002_0000 | bits 19:18 give pin 9 to a peripheral: 10 |
-//! | GPIOA_AFRH | 0x4002_0024 | bits 7:4 say which: 7 is USART1 |
-//! | USART1_SR | 0x4001_1000 | bit 7: the next byte may come; bit 6: all bytes are out |
+//! | GPIOA_AFRH | 0x4002_0024 | bits 7:4 select it: 7 is USART1 |
+//! | USART1_SR | 0x4001_1000 | bit 7: ready for the next byte; bit 6: all bytes are out |
 //! | USART1_DR | 0x4001_1004 | the next byte |
-//! | USART1_BRR | 0x4001_1008 | the clock over the rate |
-//! | USART1_CR1 | 0x4001_100C | bit 13 turns it on, bit 3 makes it send |
+//! | USART1_BRR | 0x4001_1008 | the clock divided by the rate |
+//! | USART1_CR1 | 0x4001_100C | bit 13 turns it on, bit 3 enables sending |
 //!
-//! (STM32F405 reference manual RM0090, sections 7.3, 8.4 and 30.6; the same on the STM32F411 and F446.)
+//! (STM32F405 reference manual RM0090, sections 7.3, 8.4 and 30.6; the same on the STM32F411 and
+//! F446.)
 //!
-//! **Choices.** Eight registers do not need a peripheral-access crate; the addresses are here and nowhere else. The clock is what the chip starts with, the internal
-//! oscillator of 16 MHz: 16 000 000 / 115 200 = 138.9, so 139, which is 0.08 % slow. Who changes the clock gives another divider. Bytes are sent
-//! one by one while the chip waits: a frame of 34 bytes takes 3 ms, far less than a relay. QEMU takes a byte at once, whatever the rate. On a board of another family nothing is sent:
-//! there the reporter gets a port of the board's HAL. Run in QEMU only, not on silicon.
+//! **Choices**
+//! - Eight registers do not need a peripheral-access crate. The addresses are here and nowhere
+//!   else.
+//! - The clock is the internal oscillator that the chip starts with, 16 MHz: 16 000 000 / 115 200 =
+//!   138.9, so 139, which is 0.08 % slow. With another clock, pass another divider.
+//! - The chip waits for each byte: a frame of 34 bytes takes 3 ms, far less than a relay. QEMU
+//!   takes a byte at once.
+//! - On boards of other families nothing is sent: there give the reporter a port of the board's
+//!   HAL.
+//! - Run in QEMU only, not on silicon.
 
 use core::convert::Infallible;
 
@@ -26,10 +33,10 @@ use embedded_io::{ErrorType, Write};
 pub struct Uart(());
 
 impl Uart {
-    /// 16 MHz over 115 200 baud.
+    /// 16 MHz / 115 200 baud.
     pub const DIVIDER: u32 = 139;
 
-    /// Starts the port at the clock over this divider.
+    /// Starts the port at the clock divided by this.
     pub fn start(divider: u32) -> Self {
         usart1::start(divider);
         Self(())
@@ -72,8 +79,8 @@ mod usart1 {
     const TC: u32 = 1 << 6;
 
     pub(super) fn start(divider: u32) {
-        // SAFETY: the addresses are those of the table above, aligned, always there on this chip, and read or
-        // written by nobody else: the image has one thread, no interrupt, and this is the only code that names them.
+        // SAFETY: the addresses are those of the table above, aligned and present on this chip, and
+        // this is the only code that names them; the image has one thread.
         unsafe {
             RCC_AHB1ENR.write_volatile(RCC_AHB1ENR.read_volatile() | 1);
             RCC_APB2ENR.write_volatile(RCC_APB2ENR.read_volatile() | 1 << 4);
@@ -94,7 +101,7 @@ mod usart1 {
         wait_for(TC);
     }
 
-    /// Waits until the port says so.
+    /// Waits for a bit of the status.
     fn wait_for(flag: u32) {
         // SAFETY: as in `start`.
         while unsafe { USART1_SR.read_volatile() } & flag == 0 {
@@ -103,7 +110,7 @@ mod usart1 {
     }
 }
 
-/// What another board has in place of it: nothing.
+/// Other boards send nothing.
 #[cfg(not(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446")))]
 mod usart1 {
     pub(super) fn start(_divider: u32) {}

@@ -12,12 +12,13 @@ use cortex_m::peripheral::{SCB, SYST};
 
 use crate::watchdog::{Mark, Watchdog};
 
-/// The mark. The values here are not loaded: after a reset it is what it was, after power-up it is anything.
-// Unsafe because a section can break an image: `.uninit` is cortex-m-rt's own, for just this.
+/// The words of the mark. Start-up does not load these values: a reset keeps them, power-up makes
+/// them random.
+// Unsafe because a section can break an image; `.uninit` is cortex-m-rt's section for this purpose.
 #[unsafe(link_section = ".uninit.watchdog")]
 static MARK: [AtomicU32; 3] = [const { AtomicU32::new(0) }; 3];
 
-/// Ticks until it bites, 0 if it is not armed; and what is measured.
+/// Ticks until it bites, 0 while disarmed; and the number of the measurement.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 static MEASUREMENT: AtomicU32 = AtomicU32::new(0);
 
@@ -25,13 +26,14 @@ fn keep(mark: Mark) {
     MARK.iter().zip(mark.words()).for_each(|(kept, word)| kept.store(word, Relaxed));
 }
 
-/// SysTick as a watchdog. The image hands its interrupt on: `#[exception] fn SysTick() { TickWatchdog::tick() }`.
+/// SysTick as a watchdog. The image forwards its interrupt:
+/// `#[exception] fn SysTick() { TickWatchdog::tick() }`.
 pub struct TickWatchdog {
     ticks: u32,
 }
 
 impl TickWatchdog {
-    /// Bites this many ticks after it was armed, of this many clock cycles each (at most 2²⁴).
+    /// Bites `ticks` ticks after it was armed, of `cycles` clock cycles each (at most 2²⁴).
     pub fn start(mut timer: SYST, cycles: u32, ticks: u32) -> Self {
         timer.set_clock_source(SystClkSource::Core);
         timer.set_reload(cycles.saturating_sub(1));
@@ -41,7 +43,7 @@ impl TickWatchdog {
         Self { ticks }
     }
 
-    /// To be called by the interrupt.
+    /// Call it from the interrupt.
     pub fn tick() {
         match LEFT.load(Relaxed) {
             0 => {}

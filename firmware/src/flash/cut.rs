@@ -1,37 +1,39 @@
-//! The power goes away at an operation of one's choice.
+//! Cuts the power at a chosen operation.
 //!
 //! | damage | a write | an erase |
 //! |---|---|---|
 //! | `Nothing` | not begun | not begun |
 //! | `Half` | the first half of its bytes | the first half of the page |
 //! | `AllButLast` | all but the last byte | all but the last byte |
-//! | `Random` | each zero to be written is there or not | each zero to be erased is gone or not |
-//! | `All` | done, but nobody was told | done, but nobody was told |
+//! | `Random` | each zero to write is there or not | each zero to erase is gone or not |
+//! | `All` | done, but the caller never learns it | done, but the caller never learns it |
 //!
-//! **Choices.** Reads are not counted: they change nothing. Without power every operation is an error, until the flash is put
-//! into another [`Cut`]: that is the reboot. An image in QEMU ends at once instead, by [`Cut::when_off`].
+//! **Choices**
+//! - Reads are not counted: they change nothing.
+//! - Without power every operation is an error. To reboot, put the flash into another [`Cut`].
+//! - An image in QEMU exits at the cut instead, by [`Cut::when_off`].
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 use trimtab::internals::Random;
 
 use super::Simulated;
 
-/// How far the last operation came; the module has the table.
+/// How far the last operation got; see the table of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It was not begun.
+    /// Not begun.
     Nothing,
-    /// Half of it was done.
+    /// The first half.
     Half,
-    /// All but its last byte was done.
+    /// All but the last byte.
     AllButLast,
-    /// Some bits of it were done, by this seed.
+    /// Some of its bits, by this seed.
     Random(u64),
-    /// It was done, but nobody was told.
+    /// Done, but the caller never learns it.
     All,
 }
 
-/// Flash whose power goes away.
+/// Flash that loses its power.
 ///
 /// ```
 /// use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
@@ -62,17 +64,17 @@ impl<F: Simulated> Cut<F> {
         Self { flash, at: None, damage: Damage::Nothing, operations: 0, off: false, when_off: || () }
     }
 
-    /// The power goes away at this write or erase, counted from 0.
+    /// Cuts the power at this write or erase, counted from 0.
     pub fn at(flash: F, operation: u32, damage: Damage) -> Self {
         Self { at: Some(operation), damage, ..Self::never(flash) }
     }
 
-    /// What happens when the power goes away, such as the end of the image.
+    /// Calls this at the cut, for instance to end the image.
     pub fn when_off(self, when_off: fn()) -> Self {
         Self { when_off, ..self }
     }
 
-    /// How many writes and erases there were.
+    /// Number of writes and erases.
     pub fn operations(&self) -> u32 {
         self.operations
     }
@@ -82,7 +84,7 @@ impl<F: Simulated> Cut<F> {
         self.off
     }
 
-    /// Begins an operation: whether it is the last one.
+    /// Begins an operation. Returns whether it is the last one.
     fn is_last(&mut self) -> Result<bool, CutError<F::Error>> {
         if self.off {
             return Err(CutError::Off);
@@ -98,7 +100,7 @@ impl<F: Simulated> Cut<F> {
         Err(CutError::Off)
     }
 
-    /// The new values of some cells, as far as the last operation came: those before `whole` are done.
+    /// Sets the first `whole` cells to their new values, as far as the damage lets them.
     fn damage(&mut self, offset: u32, whole: usize, new: impl Fn(usize, u8) -> u8) -> Result<(), F::Error> {
         let mut random = match self.damage {
             Damage::Random(seed) => Some(Random::new(seed, u64::from(offset))),
@@ -115,7 +117,7 @@ impl<F: Simulated> Cut<F> {
         Ok(())
     }
 
-    /// How many of an operation's bytes are done or, by chance, half done.
+    /// Bytes of an operation that are done or, for random damage, half done.
     fn whole(&self, length: usize) -> usize {
         match self.damage {
             Damage::Nothing => 0,
@@ -126,10 +128,10 @@ impl<F: Simulated> Cut<F> {
     }
 }
 
-/// Why there was no answer.
+/// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutError<E> {
-    /// There is no power.
+    /// The power is off.
     Off,
     /// The flash refused.
     Flash(E),
@@ -178,7 +180,7 @@ impl<F: Simulated> NorFlash for Cut<F> {
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         if self.is_last()? {
-            // Ones need no writing: what is last is the last byte with a zero in it.
+            // Ones need no writing, so the last byte is the last one with a zero in it.
             let length = bytes.iter().rposition(|byte| *byte != 0xFF).map_or(0, |last| last + 1);
             let whole = self.whole(length);
             let new = |i: usize, old: u8| old & bytes.get(i).copied().unwrap_or(0xFF);
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_erase_is_cut_where_it_was_told() {
+    fn an_erase_is_cut_at_its_operation() {
         for (damage, erased) in [(Damage::Nothing, 0), (Damage::Half, 4), (Damage::AllButLast, 7), (Damage::All, 8)] {
             let cells = after(damage);
             assert_eq!(cells[..8], [0xF0, 0xF0, 0xF0, 0xF0, 0xFF, 0xFF, 0xFF, 0xFF]);

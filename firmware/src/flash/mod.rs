@@ -1,14 +1,16 @@
-//! Flash memory that can lose its power: what the journal is tested on, on a PC and in QEMU.
+//! Simulated flash that can lose its power: the journal is tested on it, on a PC and in QEMU.
 //!
-//! NOR flash holds ones where it is erased. A write turns ones into zeros, a word at a time; only an erase of a whole
-//! page brings the ones back. Power that goes away in the middle leaves neither the old nor the new.
+//! Erased NOR flash holds ones. A write turns ones into zeros, one word at a time; only erasing a
+//! whole page restores the ones. A power cut leaves an operation half done.
 //!
-//! - [`RamFlash`]: the memory, with the rules of NOR flash and a count of erases for each page;
-//! - [`Cut`]: around any simulated flash, the power that goes away at an operation of one's choice.
+//! - [`RamFlash`]: the memory, with the rules of NOR flash and a count of erases per page;
+//! - [`Cut`]: cuts the power of any simulated flash at a chosen operation.
 //!
-//! **Choices.** The traits are `embedded-storage`'s, which every maintained HAL implements: what works on these works on any NOR
-//! flash. [`Simulated`] adds the one thing that no real flash offers: putting cells to any value, which is what a power cut
-//! and the years do.
+//! **Choices**
+//! - The traits are `embedded-storage`'s, which every maintained HAL implements: code that works
+//!   here works on any NOR flash.
+//! - [`Simulated`] adds what no real flash offers: setting cells to any value, as power cuts and
+//!   years do.
 
 use embedded_storage::nor_flash::NorFlash;
 
@@ -18,9 +20,9 @@ pub use ram::{RamFlash, RuleError};
 mod cut;
 mod ram;
 
-/// Flash whose cells can be put to any value.
+/// Flash whose cells can be set to any value.
 pub trait Simulated: NorFlash {
-    /// Puts cells to these values, against all rules.
+    /// Sets cells to these values, against all rules.
     fn poke(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 

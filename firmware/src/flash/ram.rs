@@ -1,10 +1,13 @@
-//! NOR flash in RAM, strict about its rules.
+//! NOR flash in RAM, strict about the rules.
 //!
-//! **Choices.** A word that is not erased must not be written: some chips forbid it (those that keep a checksum for each word), and
-//! embedded-storage forbids it for all. An erase of several pages is several erases. Cells are kept inverted: a new one is all zero,
-//! so a static one takes no room in an image.
+//! **Choices**
+//! - Writing a word that is not erased is an error: chips with a checksum per word forbid it, and
+//!   embedded-storage forbids it for all.
+//! - Erasing several pages counts as one erase per page.
+//! - Cells are stored inverted, so new flash is all zero and a static one takes no room in an
+//!   image.
 //!
-//! **Cost.** Its capacity, and four bytes for each page.
+//! **Cost.** Its capacity, and four bytes per page.
 
 use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
@@ -12,7 +15,7 @@ use embedded_storage::nor_flash::{
 
 use super::Simulated;
 
-/// Flash of so many pages of so many bytes, written in words of so many bytes.
+/// Flash of `PAGES` pages of `PAGE` bytes, written in words of `WORD` bytes.
 ///
 /// ```
 /// use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
@@ -34,13 +37,13 @@ pub struct RamFlash<const PAGES: usize, const PAGE: usize, const WORD: usize> {
 }
 
 impl<const PAGES: usize, const PAGE: usize, const WORD: usize> RamFlash<PAGES, PAGE, WORD> {
-    /// As it comes from the factory: erased.
+    /// Erased flash, as from the factory.
     pub const fn new() -> Self {
-        const { assert!(WORD > 0 && PAGE.is_multiple_of(WORD), "a page is a whole number of words") };
+        const { assert!(WORD > 0 && PAGE.is_multiple_of(WORD), "a page must be a whole number of words") };
         Self { pages: [[0; PAGE]; PAGES], erases: [0; PAGES] }
     }
 
-    /// How often each page was erased.
+    /// Erases per page.
     pub fn erases(&self) -> &[u32; PAGES] {
         &self.erases
     }
@@ -67,9 +70,9 @@ impl<const PAGES: usize, const PAGE: usize, const WORD: usize> Default for RamFl
 pub enum RuleError {
     /// Not a whole number of words or pages.
     NotAligned,
-    /// Beyond the end.
+    /// Past the end.
     OutOfBounds,
-    /// The word was written since its page was erased.
+    /// The word was written since the last erase of its page.
     NotErased,
 }
 
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_the_rules() {
+    fn it_enforces_the_rules() {
         let mut flash = RamFlash::<3, 32, 4>::new();
         assert_eq!(flash.write(2, &[0; 4]), Err(RuleError::NotAligned));
         assert_eq!(flash.write(4, &[0; 3]), Err(RuleError::NotAligned));

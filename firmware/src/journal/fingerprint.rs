@@ -1,10 +1,14 @@
-//! Two numbers: what gives a log its meaning, and what a tuner knows.
+//! Two checksums: of the meaning of a log, and of the knowledge of a tuner.
 //!
-//! The fingerprint is the CRC-64 of the tuner's sizes, the configuration, the seed, every knob with its values, and a number of the user's: a
-//! log with another fingerprint is of another tuner. The digest is that of the observations and hyper-parameters, bit by bit.
+//! The fingerprint is the CRC-64 of the tuner's sizes, the configuration, the seed, every knob with
+//! its values, and a number of the user's. A log with another fingerprint belongs to another tuner.
+//! The digest covers the observations and hyper-parameters bit by bit.
 //!
-//! **Choices.** A rule of feasibility is code, and so is what is measured: neither can be seen from here. Whoever changes one
-//! changes `meaning`. The configuration goes through core's serde form, so a new field of it counts by being there.
+//! **Choices**
+//! - A feasibility rule and a measurement are code, which a checksum cannot see. Whoever changes
+//!   one changes `meaning`.
+//! - The configuration goes through core's serde form, so a new field changes the fingerprint by
+//!   itself.
 
 use crc::{CRC_64_XZ, Crc, Digest, NoTable};
 use postcard::ser_flavors::Flavor;
@@ -12,7 +16,8 @@ use trimtab::{Config, Knob, Scale, Space, Tuner};
 
 static CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
 
-/// The fingerprint of a tuner of these sizes; `meaning` is the user's number for what cannot be seen from here.
+/// The fingerprint of a tuner of these sizes. `meaning` is the user's number for the measurement
+/// and the feasibility rule.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -39,11 +44,11 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
         digest.update(&(knob.levels() as u32).to_le_bytes());
         values.iter().for_each(|value| digest.update(&value.to_bits().to_le_bytes()));
     }
-    // Nothing in a configuration fails to be serialised, and a checksum has room for all.
+    // Every configuration serialises, and a checksum has room for any length.
     postcard::serialize_with_flavor(config, Check(digest)).unwrap_or_default()
 }
 
-/// All that a tuner knows, as one number: to be compared with another tuner's.
+/// A checksum of the tuner's observations and hyper-parameters, to compare two tuners.
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -73,7 +78,7 @@ pub fn digest<const K: usize, const M: usize, const D: usize, const T: usize, co
     digest.finalize()
 }
 
-/// Takes serialised bytes into a checksum.
+/// Feeds serialised bytes into a checksum.
 struct Check(Digest<'static, u64, NoTable>);
 
 impl Flavor for Check {

@@ -1,23 +1,25 @@
-//! The bytes of a journal: headers and slots, each with its checksum.
+//! The bytes of a journal: headers and slots, each with a checksum.
 //!
 //! | bytes of a header | meaning |
 //! |---|---|
 //! | 0..4 | `TRMJ` |
-//! | 4..6, 6..8 | version of the format, and the same inverted: these eight bytes are laid out so for ever |
+//! | 4..6, 6..8 | version of the format, and its inverse: every version keeps these eight bytes |
 //! | 8..12 | number of the page |
-//! | 12..16 | entries of the log before this page, dropped ones too |
+//! | 12..16 | entries of the log before this page, including dropped ones |
 //! | 16..24 | fingerprint |
 //! | 24..28 | CRC-32 of the bytes before |
 //!
 //! | bytes of a slot | meaning |
 //! |---|---|
-//! | 0 | length of what follows, without the checksum |
+//! | 0 | length of the rest without the checksum |
 //! | 1 | 0 a record, 1 restarted, 2 begun |
-//! | 2.. | the record in core's byte form, which has a version of its own |
-//! | 4 more | CRC-32 of the page's number, the slot's and the bytes before |
+//! | 2.. | the record in core's byte form, which has its own version |
+//! | 4 more | CRC-32 of the page's number, the slot's number and the bytes before |
 //!
-//! **Choices.** Numbers are little endian, whatever the chip. Both kinds are filled up with ones to whole words. A slot of ones is
-//! blank: a length is never 255. The numbers in the checksum tell a slot that an erase left behind from one of this page.
+//! **Choices**
+//! - Numbers are little endian on every chip. Both kinds are padded with ones to whole words.
+//! - A slot of ones is blank: a length is never 255.
+//! - The numbers in the checksum tell a slot that an erase left behind from one of this page.
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
@@ -25,7 +27,7 @@ use trimtab::Record;
 
 use super::{Entry, SPARE_SLOTS};
 
-/// Version of the format. Change it with every change of the format, and of what a log means.
+/// Version of the format. Change it with the format, and with the meaning of a log.
 pub(super) const VERSION: u16 = 1;
 
 /// The longest header or slot.
@@ -42,7 +44,7 @@ const BEGUN: u8 = 2;
 /// Bitwise: a table would take a kilobyte to save microseconds beside a flash write.
 const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
-/// Bytes of headers and slots on a flash, and how many slots a page has.
+/// Bytes per header and per slot, and slots per page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) header: usize,
@@ -51,7 +53,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// None if they do not fit.
+    /// Returns `None` if they do not fit.
     pub(super) fn of<F: NorFlash, const K: usize>(records: u16) -> Option<Self> {
         let word = F::WRITE_SIZE.max(F::READ_SIZE);
         let header = HEADER.next_multiple_of(word);
@@ -59,7 +61,7 @@ impl Sizes {
         let room = F::ERASE_SIZE.checked_sub(header)? / slot;
         let records = usize::from(records);
         let fits = header.max(slot) <= BUFFER && Record::<K>::MOST_BYTES < 254 && room >= records + SPARE_SLOTS;
-        // As many spare ones as records is plenty; a boot should not read more.
+        // As many spare slots as records are plenty; more would only slow a boot.
         fits.then_some(Self { header, slot, slots: room.min(2 * records + SPARE_SLOTS) })
     }
 
@@ -93,7 +95,7 @@ impl Sizes {
             Entry::Begun => (BEGUN, 0),
         };
         head.copy_from_slice(&[1 + length as u8, kind]);
-        // What the record's buffer had beyond it may not be ones any more.
+        // Writing the record may have changed bytes beyond it.
         body.get_mut(length..)?.fill(0xFF);
         let end = 2 + length;
         let check = check(buffer.get(..end)?, page, slot);
@@ -102,7 +104,7 @@ impl Sizes {
     }
 }
 
-/// What a page says of itself.
+/// The header of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) number: u32,
@@ -110,12 +112,12 @@ pub(super) struct Header {
     pub(super) fingerprint: u64,
 }
 
-/// Why a page has no header that counts.
+/// Why a page has no valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeaderFault {
-    /// Its format has another version.
+    /// Another version of the format.
     Version(u16),
-    /// There is none, or it is half written, or not what was written.
+    /// Missing, half written or changed.
     Damaged,
 }
 
@@ -146,14 +148,14 @@ impl Header {
     }
 }
 
-/// What was found in a slot.
+/// A slot as read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Slot<const K: usize> {
     /// Never written.
     Blank,
-    /// An entry, as it was written.
+    /// A valid entry.
     Holds(Entry<K>),
-    /// Half written, or not what was written.
+    /// Half written or changed.
     Damaged,
 }
 

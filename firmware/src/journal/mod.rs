@@ -1,4 +1,4 @@
-//! The log of a tuner in flash: what was measured is still known after a power cut.
+//! The log of a tuner in flash, which outlives a power cut.
 //!
 //! ```text
 //! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   slot 2   …
@@ -8,24 +8,28 @@
 //!
 //! | name | meaning |
 //! |---|---|
-//! | page | what the flash erases at once |
+//! | page | the unit that the flash erases |
 //! | P | pages of the journal, at least two |
-//! | n | number of a page, counted up for ever; the largest is the one that records go to |
+//! | n | number of a page, counting up; records go to the page with the largest |
 //! | fingerprint | of everything that gives a log its meaning: knobs, configuration, seed, sizes |
 //! | N | records that fill a page; it has more slots than that |
 //!
-//! **Choices.** Every operation is either whole or without effect: a slot or header counts if its checksum (CRC-32, over the
-//! page's and slot's number too) is right, and no word is written twice, so no flash is asked for more than embedded-storage promises.
-//! A write that a power cut spoiled costs a slot, never a record's place: a page is full after N *records*, so that pages
-//! end at the same records, and the same ones are dropped, whether the power was cut or not. The slots beyond N are for that.
-//! When a page is full the oldest is erased; erases go round the ring, so no page wears more than another.
-//! What is written is read back: flash that does not keep it is told apart (`Trouble::Worn`), and the next slot is tried first.
-//! Pages with another fingerprint or version are never replayed and are left until their turn to be erased comes.
+//! **Choices**
+//! - Every operation is whole or has no effect: a slot or header counts only if its CRC-32 is
+//!   right, which covers the page's and the slot's number too. No word is written twice.
+//! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
+//!   end at the same records, and the same ones are dropped, with and without cuts.
+//! - A full ring erases its oldest page, so all pages wear evenly.
+//! - Each write is read back. If the flash does not hold it, the next slot is tried, then
+//!   `Trouble::Worn`.
+//! - Pages with another fingerprint or version are never replayed, and stay until the ring reaches
+//!   them.
 //!
-//! Why not sequential-storage, the field's queue in flash: it promises that *its* pages survive a cut, not that the same
-//! records are dropped after it, and it is asynchronous. What a log of equal records needs is this file and the next.
+//! Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
+//! cut, not that the same records are dropped after it, and it is asynchronous.
 //!
-//! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash a record, rounded up to words. Opening reads every slot once.
+//! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash per record, rounded up to
+//! words. Opening reads every slot once.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -42,27 +46,28 @@ mod format;
 mod report;
 mod ring;
 
-/// Slots that a page must have beyond its records.
+/// Spare slots that a page must have beyond its records.
 pub const SPARE_SLOTS: usize = 8;
 
-/// Where a journal is, and how long a page of it is.
+/// Where a journal lies in the flash, and how many records fill a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Its part of the flash: whole pages, at least two.
     pub range: Range<u32>,
-    /// Records that fill a page. A tuner that keeps T observations wants T / (P − 1) or more, so that what is dropped is what it has
-    /// forgotten. Large pages need not be used to their end: fewer records are replayed faster.
+    /// Records that fill a page. A tuner that keeps T observations wants T / (P − 1) or more, so
+    /// that only forgotten records are dropped. Large pages may stay partly unused: fewer records
+    /// are replayed faster.
     pub records: u16,
 }
 
-/// What a slot holds.
+/// The content of a slot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry<const K: usize> {
-    /// Something happened to a combination.
+    /// An event of a combination.
     Record(Record<K>),
-    /// What was measured before is out of date; see [`Persistent::restart`](crate::persistent::Persistent::restart).
+    /// The records before are out of date: the hardware has changed.
     Restarted,
-    /// A measurement was begun by a boot that found this log. Not counted against the records of a page.
+    /// A boot that found this log began a measurement. Not counted among the records of a page.
     Begun,
 }
 
@@ -85,7 +90,7 @@ pub enum Entry<const K: usize> {
 /// assert_eq!(found, Found::Log);
 /// journal.read(|read| assert_eq!(read, entry))?;
 ///
-/// let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout, 2)?; // of another tuner
+/// let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout, 2)?; // for another tuner
 /// assert_eq!(found, Found::Foreign);
 /// journal.read(|_| unreachable!())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -95,10 +100,11 @@ pub struct Journal<F, const K: usize> {
     layout: Layout,
     sizes: Sizes,
     fingerprint: u64,
-    /// Numbers of the oldest page that is replayed and of the one that records go to.
+    /// Numbers of the oldest page of the log and of the page that records go to.
     oldest: u32,
     newest: u32,
-    /// Of the newest page: the slot that is written next, counted entries, and marks since the last of them.
+    /// In the newest page: the next slot, the counted entries, and the marks since the last of
+    /// them.
     slot: usize,
     counted: u16,
     begun: u8,
@@ -108,8 +114,8 @@ pub struct Journal<F, const K: usize> {
 }
 
 impl<F: NorFlash, const K: usize> Journal<F, K> {
-    /// Opens the journal of the tuner with this [`fingerprint`]. If there is no log of it, a new one is begun; if the last page is
-    /// full, the next is.
+    /// Opens the journal of the tuner with this [`fingerprint`]. Begins a new log if there is none,
+    /// and the next page if the last one is full.
     pub fn open(flash: F, layout: Layout, fingerprint: u64) -> Result<(Self, Found), Trouble> {
         let sizes = Sizes::of::<F, K>(layout.records).ok_or(Trouble::Layout)?;
         let page = F::ERASE_SIZE as u32;
@@ -129,7 +135,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok((journal, found))
     }
 
-    /// Looks for the newest page, the pages before it that belong to it, and the end of the log.
+    /// Finds the newest page, the pages before it that belong to it, and the end of the log.
     fn find(&mut self) -> Result<Found, Trouble> {
         let mut newest: Option<Header> = None;
         let mut other = Found::Blank;
@@ -144,7 +150,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             }
         }
         let Some(newest) = newest else {
-            // As if a page had been full, so that the first one has number 0.
+            // As if a page had been full, so that the first page gets number 0.
             (self.newest, self.oldest) = (u32::MAX, 0);
             return Ok(other);
         };
@@ -170,7 +176,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(Found::Log)
     }
 
-    /// Hands out every entry, oldest first. How many slots cannot be read.
+    /// Hands out every entry, oldest first. Returns the number of damaged slots.
     pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
         let mut damaged = 0;
         let mut number = self.oldest;
@@ -189,8 +195,8 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         }
     }
 
-    /// Writes an entry behind all others, and makes sure that it is there. Whether a page had to be dropped for it, which
-    /// happens only if so many slots were spoiled that none was left.
+    /// Appends an entry and reads it back. Returns whether a page was dropped for it, which happens
+    /// only if spoiled slots have used up the page.
     pub fn append(&mut self, entry: &Entry<K>) -> Result<bool, Trouble> {
         let mut dropped = false;
         for _ in 0..2 {
@@ -207,7 +213,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Err(Trouble::Worn)
     }
 
-    /// Writes an entry to a slot; whether it is there.
+    /// Writes an entry to a slot. Returns whether the flash holds it.
     fn write(&mut self, entry: &Entry<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
         let mut buffer = [0xFF; BUFFER];
         let bytes = self.sizes.slot(&mut buffer, entry, page, slot).ok_or(Trouble::Layout)?;
@@ -222,12 +228,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         }
     }
 
-    /// Whether the last page has no room: then [`turn`](Self::turn) before the next entry.
+    /// Whether the last page has no room: call [`turn`](Self::turn) before the next entry.
     pub fn is_full(&self) -> bool {
         self.counted >= self.layout.records || self.slot >= self.sizes.slots
     }
 
-    /// Begins the next page of the ring. Whether that dropped the oldest page of the log.
+    /// Begins the next page of the ring. Returns whether that dropped the oldest page of the log.
     pub fn turn(&mut self) -> Result<bool, Trouble> {
         let number = self.newest.wrapping_add(1);
         let place = self.place(number);
@@ -249,17 +255,17 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(dropped)
     }
 
-    /// Records and restarts since the log began, dropped ones too.
+    /// Records and restarts since the log began, including dropped ones.
     pub fn total(&self) -> u32 {
         self.before.wrapping_add(u32::from(self.counted))
     }
 
-    /// How many measurements were begun by boots that found this log, since its last record.
+    /// Measurements that boots have begun since the last record.
     pub fn begun(&self) -> u8 {
         self.begun
     }
 
-    /// The flash, for its driver's own questions.
+    /// The flash driver.
     pub fn flash(&self) -> &F {
         &self.flash
     }

@@ -1,9 +1,9 @@
 //! What a journal found in the flash, and why it cannot be kept.
 
-/// What was in the flash.
+/// The content of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing: it is as it comes from the factory.
+    /// Nothing: erased, as from the factory.
     Blank,
     /// A log of this tuner.
     Log,
@@ -11,7 +11,7 @@ pub enum Found {
     Foreign,
     /// A log in the format of another version.
     Version(u16),
-    /// Something that is no log, or a log of which not one page can be read.
+    /// No log, or a log without one readable page.
     Unreadable,
 }
 
@@ -22,16 +22,16 @@ pub enum Trouble {
     Layout,
     /// The flash refused an operation.
     Refused,
-    /// The flash does not keep what is written, or does not erase.
+    /// The flash does not hold a write, or does not erase.
     Worn,
 }
 
 impl Trouble {
-    /// In words, with what to do.
+    /// In words, with advice.
     pub fn text(self) -> &'static str {
         match self {
             Self::Layout => "the journal needs two whole pages of flash, with room for its records and eight more",
-            Self::Refused => "the flash refuses to work: check its supply and its write protection",
+            Self::Refused => "the flash refused an operation: check its supply and its write protection",
             Self::Worn => "the flash is worn out: give the journal another range of it",
         }
     }

@@ -1,4 +1,4 @@
-//! Where pages and slots are, and what the flash holds there.
+//! The place of pages and slots, and reading them.
 
 use embedded_storage::nor_flash::NorFlash;
 
@@ -10,7 +10,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         (self.layout.range.end - self.layout.range.start) / F::ERASE_SIZE as u32
     }
 
-    /// Where in the ring a page is.
+    /// The place of a page in the ring.
     pub(super) fn place(&self, number: u32) -> u32 {
         number % self.pages()
     }
@@ -23,7 +23,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         self.start(self.place(number)) + (self.sizes.header + slot * self.sizes.slot) as u32
     }
 
-    /// The header at a place; one that is not at its own place does not count.
+    /// The header at a place. One that belongs elsewhere counts as damaged.
     pub(super) fn header(&mut self, place: u32) -> Result<Result<Header, HeaderFault>, Trouble> {
         let mut buffer = [0; BUFFER];
         let bytes = buffer.get_mut(..self.sizes.header).ok_or(Trouble::Layout)?;
@@ -41,7 +41,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(Slot::read(bytes, number, slot))
     }
 
-    /// Whether the flash holds what was written.
+    /// Whether the flash holds these bytes.
     pub(super) fn holds(&mut self, offset: u32, bytes: &[u8]) -> Result<bool, Trouble> {
         let mut buffer = [0; BUFFER];
         let read = buffer.get_mut(..bytes.len()).ok_or(Trouble::Layout)?;

@@ -19,7 +19,7 @@ fn entries<F: NorFlash>(journal: &mut Journal<F, 2>) -> (Vec<Entry<2>>, u32) {
     (read, damaged)
 }
 
-/// The bytes by hand, checksums by Python's `zlib.crc32`: this is the layout of logs that are in flash.
+/// The bytes by hand, checksums by Python's `zlib.crc32`: logs in the field have this layout.
 #[test]
 fn bytes_are_those_of_version_1() {
     let mut flash = RamFlash::<2, 256, 1>::new();
@@ -55,10 +55,10 @@ fn every_word_size_works() {
             assert_eq!((found, journal.total()), if round == 0 { (Found::Blank, 0) } else { (Found::Log, round) });
             journal.append(&entry(round as f32)).unwrap();
         }
-        // Ten records in pages of four, two pages: the last six, of which four fill a page.
+        // Ten records in two pages of four: the last six are left, four of them in a full page.
         let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout, 1).unwrap();
         assert_eq!(entries(&mut journal), ((4..10).map(|value| entry(value as f32)).collect(), 0));
-        assert_eq!(flash.erases(), &[0, 2, 1], "what is outside the range is not touched");
+        assert_eq!(flash.erases(), &[0, 2, 1], "pages outside the range stay untouched");
     }
     check::<1>();
     check::<2>();
@@ -72,7 +72,7 @@ fn every_word_size_works() {
 fn spoiled_slots_are_passed_over_and_do_not_count() {
     let mut flash = RamFlash::<2, 256, 4>::new();
     Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.append(&entry(1.0)).unwrap();
-    // The next slot, and one far behind it.
+    // The next slot, and one far after it.
     for slot in [1, 9] {
         flash.poke(28 + slot * 16 + 3, &[0x7F]).unwrap();
     }
@@ -82,7 +82,7 @@ fn spoiled_slots_are_passed_over_and_do_not_count() {
     }
     assert!(!journal.is_full());
     assert_eq!(journal.append(&entry(4.0)), Ok(false));
-    assert!(journal.is_full(), "four records, whatever was spoiled");
+    assert!(journal.is_full(), "four records, however many slots are spoiled");
     assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0, 4.0].map(entry).into(), 2));
 }
 
@@ -96,14 +96,14 @@ fn marks_are_counted_until_there_is_a_record() {
     assert_eq!([Entry::Begun, Entry::Begun, entry(1.0), Entry::Begun].map(|entry| begun(&entry)), [1, 2, 0, 1]);
 }
 
-/// A page that is full of marks is turned like any other.
+/// A page full of marks is turned like any other.
 #[test]
 fn a_page_without_slots_is_turned() {
     let mut flash = RamFlash::<2, 256, 4>::new();
     let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
     journal.append(&entry(1.0)).unwrap();
     let marks = (0..40).take_while(|_| journal.append(&Entry::Begun) == Ok(false)).count();
-    // 14 slots a page, one of them with a record; the second page drops nothing, the third does.
+    // 14 slots per page, one of them with a record. The second page drops nothing, the third does.
     assert_eq!(marks, 13 + 14);
     assert_eq!((entries(&mut journal).0.contains(&entry(1.0)), journal.total()), (false, 1));
 }

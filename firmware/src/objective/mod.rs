@@ -1,19 +1,20 @@
-//! What is tuned: something that takes a combination, and can then be measured.
+//! The hardware that you tune: it takes a combination, then it can be measured.
 //!
-//! [`Objective`] is what you write for your hardware; [`step`] and [`tune`] are the loop around it, for whoever does
-//! not want to write that too.
+//! You write an [`Objective`]; [`step`] and [`tune`] are the loop around it:
 //!
 //! ```text
 //! tuner ── ask ──► apply ──► measure ──► tell, or tell_failed ──► tuner
 //! ```
 //!
-//! **Choices.** Applying and measuring are apart, because the best combination is applied in the end without being
-//! measured, and because some loops settle between the two. Whatever goes wrong with the hardware is an outcome, not
-//! the end of the run: an error, and a value that is not a finite number, are told as failed, so the combination is
-//! never asked again. The error itself is in the [`Step`], for a caller who knows better. The log is written between
-//! measuring and telling, so [`Objective::outcome`] gives the event for a [`Record`](trimtab::Record).
+//! **Choices**
+//! - Applying and measuring are separate: the best combination is applied at the end without being
+//!   measured, and some loops settle between the two.
+//! - An error of the hardware, or a value that is not finite, is an outcome: the combination counts
+//!   as failed and is never asked again. The [`Step`] carries the error.
+//! - [`Objective::outcome`] returns the event for a [`Record`](trimtab::Record), because a log is
+//!   written between measuring and telling.
 //!
-//! **Cost.** None: two calls of yours and two of the tuner.
+//! **Cost.** Two calls of yours and two of the tuner.
 
 use trimtab::{AskError, Combination, Error, Event, Observation, Proposal, Tuner};
 
@@ -54,17 +55,18 @@ pub use switches::{SwitchError, Switches};
 /// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
 /// let best = tune(&mut tuner, &mut amplifier, 24)?;
 /// assert_eq!(best.map(|best| best.value), Some(1.0));
-/// assert_eq!((amplifier.input, amplifier.gain), (1, 5)); // it is left at the best
+/// assert_eq!((amplifier.input, amplifier.gain), (1, 5)); // the best is applied
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 pub trait Objective<const K: usize> {
-    /// What can go wrong with the hardware.
+    /// An error of the hardware.
     type Error;
 
-    /// Sets the hardware up as the combination says.
+    /// Sets the hardware to the combination.
     fn apply(&mut self, c: &Combination<K>) -> Result<(), Self::Error>;
 
-    /// Measures what was applied last: the value that is tuned, a cost unless the configuration's goal says otherwise.
+    /// Measures the combination applied last. The value is a cost unless the configuration's goal
+    /// says otherwise.
     fn measure(&mut self) -> Result<f32, Self::Error>;
 
     /// Applies, then measures.
@@ -73,13 +75,12 @@ pub trait Objective<const K: usize> {
         self.measure()
     }
 
-    /// Applies, then measures; what came of it, as a log has it.
+    /// Applies, then measures. Returns the outcome in the form of a log.
     fn outcome(&mut self, c: &Combination<K>) -> Event {
         event(&self.evaluate(c))
     }
 }
 
-/// An objective that somebody else owns.
 impl<const K: usize, O: Objective<K> + ?Sized> Objective<K> for &mut O {
     type Error = O::Error;
 
@@ -92,24 +93,24 @@ impl<const K: usize, O: Objective<K> + ?Sized> Objective<K> for &mut O {
     }
 }
 
-/// One measurement: what was proposed, and what came of it.
+/// One measurement: the proposal and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<const K: usize, E> {
-    /// What the tuner asked for, and what it expected.
+    /// The proposal, with the prediction.
     pub proposal: Proposal<K>,
-    /// What was measured, or what went wrong.
+    /// The measured value, or the error of the hardware.
     pub outcome: Result<f32, E>,
 }
 
 impl<const K: usize, E> Step<K, E> {
-    /// What was told.
+    /// The event that the tuner was told.
     pub fn event(&self) -> Event {
         event(&self.outcome)
     }
 }
 
-/// One turn of the loop: ask, apply, measure, tell. An error of the tuner is an error; one of the hardware is in the
-/// step.
+/// One turn of the loop: ask, apply, measure, tell. Returns errors of the tuner; an error of the
+/// hardware is in the step.
 pub fn step<
     O: Objective<K>,
     const K: usize,
@@ -131,8 +132,9 @@ pub fn step<
     Ok(step)
 }
 
-/// Tunes with so many measurements, fewer if all there is was measured, and leaves the hardware at the best that was
-/// observed. None if nothing could be measured, or if the best could not be applied again.
+/// Makes this many measurements, fewer if the space is exhausted, and leaves the hardware at the
+/// best combination. Returns `None` if every measurement failed, or if the best cannot be applied
+/// again.
 pub fn tune<
     O: Objective<K>,
     const K: usize,
@@ -156,7 +158,7 @@ pub fn tune<
     Ok(tuner.best_observed().filter(|best| objective.apply(&best.combination).is_ok()))
 }
 
-/// An error and a value that is no number are failures.
+/// Errors and values that are not finite are failures.
 fn event<E>(outcome: &Result<f32, E>) -> Event {
     match outcome {
         Ok(value) if value.is_finite() => Event::Told(*value),
@@ -181,7 +183,7 @@ mod tests {
         tuner
     }
 
-    /// Cannot be applied at level 0 of the first knob, and measures no number at level 3 of the second.
+    /// Cannot be applied at level 0 of the first knob, and measures NaN at level 3 of the second.
     #[derive(Default)]
     struct Bench {
         applied: Vec<[Level; 2]>,
@@ -207,18 +209,18 @@ mod tests {
     }
 
     #[test]
-    fn a_run_to_the_end_measures_each_once_and_is_left_at_the_best() {
+    fn a_run_to_the_end_measures_each_once_and_applies_the_best() {
         let (mut tuner, mut bench) = (tuner(), Bench::default());
         let best = tune(&mut tuner, &mut bench, 100).unwrap().unwrap();
-        // Of 12 combinations 4 cannot be applied and 2 of the other 8 give no number; 10·1 − 2 is the least of the
-        // rest.
+        // Of 12 combinations 4 cannot be applied, and 2 of the other 8 measure NaN. The least of
+        // the rest is 10·1 − 2.
         assert_eq!((best.value, best.combination.levels()), (8.0, &[1, 2][..]));
         assert_eq!((tuner.len(), tuner.failures(), bench.measured), (12, 6, 8));
         assert_eq!((bench.applied.len(), bench.applied.last()), (9, Some(&[1, 2])));
     }
 
     #[test]
-    fn a_step_says_what_went_wrong_and_tells_it() {
+    fn a_step_carries_the_error_and_tells_a_failure() {
         let (mut tuner, mut bench) = (tuner(), Bench::default());
         for t in 1..=12 {
             let step = step(&mut tuner, &mut bench).unwrap();
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_always_fails_has_no_best() {
+    fn hardware_that_always_fails_has_no_best() {
         struct Broken;
         impl Objective<2> for Broken {
             type Error = ();

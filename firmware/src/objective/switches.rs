@@ -1,15 +1,17 @@
-//! Switches on output pins: relays, a mux, a resistor bank. The objective that most boards need, over embedded-hal.
+//! Switches on output pins (relays, a mux, a resistor bank) as an objective, over embedded-hal.
 //!
-//! | part | trait | what for |
+//! | part | trait | purpose |
 //! |---|---|---|
-//! | pins | `OutputPin` | one a knob of two levels: high at level 1 |
-//! | delay | `DelayNs` | contacts bounce and filters settle before a measurement means something |
+//! | pins | `OutputPin` | one per knob of two levels: high at level 1 |
+//! | delay | `DelayNs` | waits until contacts stop bouncing and filters settle |
 //! | reader | a closure | the measurement: an ADC, a counter, an instrument |
 //!
-//! **Choices.** The pins are of one type, which HALs have (`AnyPin`, `ErasedPin`, `DynPin`). A pin that
-//! refuses leaves the others as they are: the combination is told as failed, and the next one sets every pin anew.
+//! **Choices**
+//! - All pins have one type, which HALs provide (`AnyPin`, `ErasedPin`, `DynPin`).
+//! - If a pin refuses, the others stay as they are: the combination counts as failed, and the next
+//!   one sets every pin again.
 //!
-//! **Cost.** K writes and one delay a measurement.
+//! **Cost.** K writes and one delay per measurement.
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::{OutputPin, PinState};
@@ -39,7 +41,7 @@ use super::Objective;
 /// const KNOBS: [Knob; 4] = [Knob::nominal(2); 4];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 16, rows: 16);
 ///
-/// // Four switched capacitors; how far from 11 the sum of those that are on is.
+/// // Four switched capacitors; the cost is the distance of their sum from 11.
 /// let read = || Ok::<_, Infallible>((adc.take() - 11.0).abs());
 /// let mut bank = Switches::new(pins, delay, 5_000, read);
 /// let mut tuner = MyTuner::new();
@@ -57,16 +59,16 @@ pub struct Switches<const K: usize, Pin, Delay, Read> {
 }
 
 impl<const K: usize, Pin, Delay, Read> Switches<K, Pin, Delay, Read> {
-    /// The pins in the order of the knobs, and how many microseconds it takes them to settle.
+    /// The pins in the order of the knobs, and the microseconds they need to settle.
     pub const fn new(pins: [Pin; K], delay: Delay, settle_us: u32, read: Read) -> Self {
         Self { pins, delay, settle_us, read }
     }
 }
 
-/// What went wrong with switches.
+/// Why a combination of switches has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchError<Pin, Read> {
-    /// A pin did not take its state.
+    /// A pin refused its state.
     Pin(Pin),
     /// The measurement failed.
     Read(Read),
@@ -103,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// What happened, in order.
+    /// One action, in order.
     #[derive(Debug, PartialEq)]
     enum Did {
         Set(usize, bool),
@@ -166,14 +168,14 @@ mod tests {
         let did = log.take();
         assert_eq!(did, [Did::Set(0, true), Did::Set(1, false), Did::Set(2, false), Did::Waited(30_000), Did::Read]);
 
-        // A pin that refuses: nothing is waited for, nothing read.
+        // After a pin refuses, nothing waits and nothing is read.
         let c = space.combination(&[0, 1, 1]).unwrap();
         assert_eq!(switches.evaluate(&c), Err(SwitchError::Pin(Stuck)));
         assert_eq!(log.take(), [Did::Set(0, false), Did::Set(1, true)]);
     }
 
     #[test]
-    fn a_reading_that_fails_is_told_as_failed() {
+    fn a_failed_reading_is_a_failed_outcome() {
         let log = Log::default();
         let mut switches = Switches::new([Pin(&log, 0)], Delay(&log), 1, || Err::<f32, _>("no answer"));
         let c = Space::<1>::new(&[Knob::nominal(2)]).unwrap().combination(&[1]).unwrap();

@@ -1,4 +1,4 @@
-//! What is tuned, what a boot found, and what became of a record.
+//! The task of a tuner, the findings of a boot, and the fate of a record.
 
 use trimtab::{Config, Space};
 
@@ -7,7 +7,7 @@ use crate::journal::{Found, Trouble};
 /// Boots that may end in the same measurement before it is given up.
 pub const ENOUGH: u8 = 5;
 
-/// What is tuned: everything that `Tuner::init` wants, and a number.
+/// Everything that `Tuner::init` takes, and a number.
 #[derive(Clone)]
 pub struct Task<const K: usize> {
     /// The knobs.
@@ -16,39 +16,41 @@ pub struct Task<const K: usize> {
     pub config: Config,
     /// The seed.
     pub seed: u64,
-    /// To be changed with what is measured or feasible: logs with another number are foreign.
+    /// Change it with the measurement or the feasibility rule: logs with another number are
+    /// foreign.
     pub meaning: u32,
 }
 
-/// What a boot found, and made of it.
+/// What a boot found in the flash, and how far it used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Boot {
-    /// What was in the flash; none if it could not be looked at.
+    /// The content of the flash, or `None` if it could not be read.
     pub found: Option<Found>,
-    /// Records that were replayed.
+    /// Replayed records.
     pub records: u32,
-    /// Slots that could not be read, and records that the tuner refused.
+    /// Damaged slots, and records that the tuner refused.
     pub damaged: u32,
-    /// How many boots came as far as measuring, and not to an outcome.
+    /// Boots since the last outcome that began a measurement and got no outcome.
     pub begun: u8,
-    /// Why the log cannot be kept; none if it can.
+    /// Why the log cannot be kept, or `None` if it can.
     pub trouble: Option<Trouble>,
 }
 
 impl Boot {
-    /// Whether what is asked next was begun so often without an outcome that it should be told as failed.
+    /// Whether the next proposal was begun so often without an outcome that it should count as
+    /// failed.
     pub fn is_hopeless(&self) -> bool {
         self.begun >= ENOUGH
     }
 }
 
-/// What became of a record.
+/// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It is in flash.
+    /// In flash.
     Yes,
-    /// It is in flash; the oldest page had to go, and the tuner was built again from what is left.
+    /// In flash; the oldest page was dropped, and the tuner was rebuilt from the rest.
     OldestDropped,
-    /// It is in RAM alone.
+    /// In RAM alone.
     No(Trouble),
 }

@@ -1,28 +1,30 @@
-//! A tuner whose log is in flash: power cuts cost at most the measurement under way.
+//! A tuner with its log in flash: a power cut costs at most the measurement under way.
 //!
 //! ```text
 //! boot      log → replay → tuner                      the same bits as without the cut
 //! a step    ask → measure → record to flash → tell    a cut before the write: measured again; after it: known
 //! ```
 //!
-//! **Choices.** The state is `init` and the log, nothing else. What is asked depends on the log alone, so a boot asks
-//! again for what was under way, and no "asked" has to be written. When the flash is full the oldest page is dropped and the tuner is
-//! built again from what is left: at the same record with and without cuts, so both come to the same bits.
-//!
-//! | what is in the flash | what happens |
+//! | the flash holds | what a boot does |
 //! |---|---|
-//! | nothing | a fresh start |
-//! | a log of this tuner | it is replayed |
-//! | some of its records damaged | the others are replayed, the damaged are counted; those combinations may be asked again |
-//! | another tuner's log, or another version's | a fresh start; nothing of it is used |
-//! | anything else | a fresh start |
-//! | it cannot be read, written or erased | tuning goes on in RAM alone for this boot; the log stays what it was |
+//! | nothing | starts fresh |
+//! | a log of this tuner | replays it |
+//! | such a log with damaged records | replays the others and counts the damaged; their combinations may be asked again |
+//! | a log of another tuner or version | starts fresh and uses nothing of it |
+//! | anything else | starts fresh |
+//! | what cannot be read, written or erased | tunes in RAM alone; the log stays as it was |
 //!
-//! A measurement that takes the power down with it would be asked for ever. So a boot that found a log leaves a mark before its first
-//! measurement, and [`Boot::begun`] counts the boots that came so far and no further: after [`ENOUGH`] of them
-//! [`is_hopeless`](Boot::is_hopeless) says to tell that combination as failed.
+//! **Choices**
+//! - The state is `init` plus the log, nothing else. Asks depend on the log alone, so a boot
+//!   repeats the last ask and the log needs no entry for it.
+//! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
+//!   same record with and without cuts, so both reach the same bits.
+//! - A measurement that takes the power down would be asked forever. So a boot that found a log
+//!   marks its first measurement, [`Boot::begun`] counts these marks, and after [`ENOUGH`] of them
+//!   [`Boot::is_hopeless`] says to give that combination up.
 //!
-//! **Cost.** The tuner, the journal and KEPT combinations; one flash write a record, one more a boot. A boot replays at most P pages.
+//! **Cost.** The tuner, the journal and [`KEPT`] combinations; one flash write per record and one
+//! more per boot. A boot replays at most P pages.
 
 use core::mem;
 
@@ -77,7 +79,7 @@ pub struct Persistent<
 > {
     tuner: &'t mut Tuner<K, M, D, T, L, P>,
     journal: Result<Journal<F, K>, Trouble>,
-    /// What the last restart put in the queue.
+    /// The combinations that the last restart enqueued.
     queued: Queue<K>,
     /// This boot found a log and has not marked its first measurement yet.
     unmarked: bool,
@@ -87,7 +89,7 @@ pub struct Persistent<
 impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Persistent<'t, F, K, M, D, T, L, P>
 {
-    /// Makes the tuner what the log in flash says, or fresh if there is none.
+    /// Rebuilds the tuner from the log in flash, or starts fresh if there is none.
     pub fn open(
         tuner: &'t mut Tuner<K, M, D, T, L, P>,
         task: &Task<K>,
@@ -107,27 +109,29 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         Ok((kept, boot))
     }
 
-    /// The tuner.
+    /// The tuner, to look at.
     pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P> {
         self.tuner
     }
 
-    /// Why the log is not kept; none if it is.
+    /// Why the log is not kept, or `None` if it is.
     pub fn trouble(&self) -> Option<Trouble> {
         self.journal.as_ref().err().copied()
     }
 
-    /// How often the tuner was built again since the boot, because old entries were dropped: by an outcome, or by the mark before the first ask.
+    /// Rebuilds of the tuner since the boot, because old entries were dropped: by an outcome, or by
+    /// the mark before the first ask.
     pub fn rebuilds(&self) -> u32 {
         self.rebuilds
     }
 
-    /// Outcomes and restarts since the log began, dropped ones too; those of this boot alone without a log.
+    /// Outcomes and restarts since the log began, including dropped ones. Without a log, those of
+    /// this boot.
     pub fn total(&self) -> u32 {
         self.journal.as_ref().map_or(self.tuner.len() as u32, Journal::total)
     }
 
-    /// What to measure next.
+    /// Returns the next combination to measure.
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
         if mem::take(&mut self.unmarked) && self.keep(&Entry::Begun) {
             self.rebuild();
@@ -135,17 +139,18 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.tuner.ask()
     }
 
-    /// Writes a measured value to flash, then takes it in.
+    /// Writes a measured value to flash, then tells it to the tuner.
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Told(value)))
     }
 
-    /// Writes to flash that a measurement failed, then takes it in.
+    /// Writes to flash that a measurement failed, then tells the tuner.
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Failed))
     }
 
-    /// Writes a record to flash, then takes it in. What is no number is refused before it is written.
+    /// Writes a record to flash, then replays it. Refuses a value that is not finite before it is
+    /// written.
     pub fn replay(&mut self, record: &Record<K>) -> Result<Stored, Error> {
         if matches!(record.event, Event::Told(value) if !value.is_finite()) {
             return Err(TellError::NonFinite.into());
@@ -159,13 +164,14 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         Ok(self.stored(dropped))
     }
 
-    /// Tells what would be asked next as failed, if it is the one: after a reset that ended its measurement.
+    /// Tells the next proposal as failed if `is_it` recognises it, after a reset that ended its
+    /// measurement. Returns the combination that was given up.
     pub fn give_up(&mut self, is_it: impl FnOnce(&Combination<K>) -> bool) -> Result<Option<Combination<K>>, Error> {
         let had_queue = !self.tuner.queue().is_empty();
         let c = self.tuner.ask()?.combination;
         if !is_it(&c) {
             self.tuner.cancel(&c);
-            // What was asked has left the queue; the log knows what was in it.
+            // The ask took it from the queue; the log still knows the queue.
             if had_queue && self.journal.is_ok() {
                 self.rebuild();
             }
@@ -175,7 +181,8 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         Ok(Some(c))
     }
 
-    /// Begins anew, because the hardware is not what it was: all outcomes are forgotten, and the [`KEPT`] best of them are asked first.
+    /// Begins anew because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
+    /// best combinations first.
     pub fn restart(&mut self) -> Stored {
         let dropped = self.keep(&Entry::Restarted);
         if dropped {
@@ -186,7 +193,8 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.stored(dropped)
     }
 
-    /// Hands out the records that make a tuner after `init` what this one is: for whoever watches and missed the beginning.
+    /// Hands out the records that turn a tuner after `init` into this one, for a listener who
+    /// missed the beginning.
     pub fn history(&mut self, mut record: impl FnMut(&Record<K>)) -> Result<(), Trouble> {
         self.queued.iter().for_each(|c| record(&Record::new(c, Event::Enqueued)));
         let Ok(journal) = &mut self.journal else { return Ok(()) };
@@ -208,8 +216,9 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         }
     }
 
-    /// Writes an entry, and begins the next page if this one is full now; whether old entries were dropped. After the first
-    /// trouble nothing is written any more: a log with a gap would be another tuner's.
+    /// Writes an entry, and begins the next page if this one is full now. Returns whether old
+    /// entries were dropped. After the first trouble it writes nothing: a log with a gap would be
+    /// another tuner's.
     fn keep(&mut self, entry: &Entry<K>) -> bool {
         let Ok(journal) = &mut self.journal else { return false };
         let kept = journal.append(entry).and_then(|dropped| match journal.is_full() {
@@ -219,14 +228,14 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.lost(kept).unwrap_or(false)
     }
 
-    /// Begins from nothing, and takes the log in.
+    /// Starts fresh and replays the log.
     fn rebuild(&mut self) {
         self.rebuilds = self.rebuilds.wrapping_add(1);
         initialise(self.tuner);
         self.read();
     }
 
-    /// Takes the log in; how many records it had, and how many could not be used.
+    /// Replays the log. Returns the number of records, and of those that could not be used.
     fn read(&mut self) -> (u32, u32) {
         let Ok(journal) = &mut self.journal else { return (0, 0) };
         let (mut records, mut refused) = (0, 0);
@@ -243,7 +252,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         (records, refused + self.lost(damaged).unwrap_or(0))
     }
 
-    /// Notes trouble with the flash.
+    /// Stops keeping the log after trouble with the flash.
     fn lost<R>(&mut self, outcome: Result<R, Trouble>) -> Option<R> {
         outcome.map_err(|trouble| self.journal = Err(trouble)).ok()
     }

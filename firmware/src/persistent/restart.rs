@@ -1,12 +1,12 @@
-//! Beginning anew with the best of before.
+//! Beginning anew with the best combinations of before.
 
 use heapless::Vec;
 use trimtab::{Combination, Goal, MOST_PENDING, Tuner};
 
-/// How many of the best are measured first after a [restart](Persistent::restart).
+/// Best combinations that are measured first after a restart.
 pub const KEPT: usize = 8;
 
-/// The best of before, best first.
+/// The best combinations of before, best first.
 pub(super) type Queue<const K: usize> = Vec<Combination<K>, KEPT>;
 
 /// Forgets all outcomes.
@@ -20,11 +20,11 @@ pub(super) fn initialise<
 >(
     tuner: &mut Tuner<K, M, D, T, L, P>,
 ) {
-    // It went well with the same arguments before.
+    // The same arguments were accepted before.
     let _ = tuner.init(tuner.space().clone(), *tuner.config(), tuner.seed());
 }
 
-/// Forgets all outcomes, and puts the combinations with the best of them in the queue: these.
+/// Forgets all outcomes and enqueues the combinations with the best of them. Returns these.
 pub(super) fn begin_anew<
     const K: usize,
     const M: usize,
@@ -35,18 +35,18 @@ pub(super) fn begin_anew<
 >(
     tuner: &mut Tuner<K, M, D, T, L, P>,
 ) -> Queue<K> {
-    const { assert!(KEPT <= MOST_PENDING, "the queue holds the best of before") };
+    const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best of before") };
     let goal = tuner.config().goal;
     let is_better = |a: f32, b: f32| if goal == Goal::Minimise { a < b } else { a > b };
     let mut best: Vec<(Combination<K>, f32), { KEPT + 1 }> = Vec::new();
     for o in tuner.observations().filter(|o| !o.is_failure()) {
         let rank = best.iter().take_while(|(_, value)| !is_better(o.value, *value)).count();
-        // There is room for one more than is kept.
+        // There is room for one more than KEPT.
         let _ = best.insert(rank, (o.combination, o.value));
         best.truncate(KEPT);
     }
     initialise(tuner);
-    // There is room, and nothing is known of them any more.
+    // The queue is empty and has room, and the tuner knows none of them.
     best.iter().for_each(|(c, _)| tuner.enqueue(c).unwrap_or_default());
     best.iter().map(|(c, _)| *c).collect()
 }

@@ -1,11 +1,14 @@
-//! A tuner of one's own beside the one in the frames: every proposal must be the same, bit by bit.
+//! Repeats a streamed run with another tuner: every proposal must be the same, bit by bit.
 //!
-//! **Choices.** The tuner starts from the hello's seed and configuration, is asked whenever the chip was asked, and is told whatever the chip was
-//! told. It may be larger than the chip's: limits are in the configuration. Only the predicate that rules combinations out is not in the frames,
-//! so whoever checks brings the space. After a missing frame nothing can be said until the next hello; what comes until then is counted and
-//! not compared.
+//! **Choices**
+//! - The tuner starts from the hello's seed and configuration, asks whenever the chip asked, and
+//!   learns what the chip learned. It may be larger than the chip's: the limits are in the
+//!   configuration.
+//! - The caller brings the space, because the feasibility predicate is not in the frames.
+//! - After a missing frame nothing can be compared until the next hello; frames until then are
+//!   counted.
 //!
-//! **Cost.** An ask and a tell a measurement, and 2 KB of stack.
+//! **Cost.** One ask and one tell per measurement, and 2 KB of stack.
 
 use core::fmt;
 
@@ -14,43 +17,43 @@ use trimtab::{Error, Level, Proposal, Record, Space, Tuner};
 use super::decoder::Decoder;
 use super::frame::{Frame, Hello, Proposed};
 
-/// The longest frame that is read: of a thousand knobs.
+/// The longest frame, of a thousand knobs.
 const MOST_BYTES: usize = 1100;
 
-/// What was compared.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// How often a tuner started.
+    /// Starts of a tuner.
     pub runs: u32,
-    /// How many proposals were the same, bit by bit.
+    /// Proposals that are the same, bit by bit.
     pub proposals: u32,
-    /// How many frames could not be compared, because something before them is missing.
+    /// Frames that could not be compared, because one before them is missing.
     pub unchecked: u32,
-    /// How many frames are missing.
+    /// Missing frames.
     pub lost: u32,
-    /// How often something came that was no frame.
+    /// Sequences that were not a frame.
     pub garbled: u32,
 }
 
-/// Where something differs.
+/// Where the chip and this tuner differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mismatch {
-    /// In which run, counted from 1.
+    /// The run, counted from 1.
     pub run: u32,
-    /// In which of its frames, counted from 0.
+    /// The frame of the run, counted from 0.
     pub number: u32,
-    /// What.
+    /// The difference.
     pub difference: Difference,
 }
 
-/// What differs.
+/// A difference between the chip and this tuner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Difference {
     /// The chip has another number of knobs.
     Knobs {
-        /// Of the chip.
+        /// Knobs of the chip.
         chip: u16,
-        /// Of the space here.
+        /// Knobs of the caller's space.
         own: u16,
     },
     /// The chip has another knob at this place.
@@ -58,67 +61,69 @@ pub enum Difference {
         /// Counted from 0.
         place: u16,
     },
-    /// Only one of the two has a predicate that rules combinations out.
+    /// Only one of the two has a feasibility predicate.
     Predicate,
-    /// The chip's tuner has another random map, or more rows or observations than the one here.
+    /// The chip's tuner has another random map, or more rows or observations than this one.
     Size,
     /// The chip proposed another level.
     Level {
-        /// Of this knob, counted from 0.
+        /// The knob, counted from 0.
         knob: u16,
-        /// The chip's.
+        /// The chip's value.
         chip: Level,
-        /// The one here.
+        /// This tuner's value.
         own: Level,
     },
-    /// The chip's model expected something else.
+    /// The predicted means differ.
     Mean {
-        /// The chip's.
+        /// The chip's value.
         chip: f32,
-        /// The one here.
+        /// This tuner's value.
         own: f32,
     },
-    /// The chip's model was more or less sure.
+    /// The predicted standard deviations differ.
     StdDev {
-        /// The chip's.
+        /// The chip's value.
         chip: f32,
-        /// The one here.
+        /// This tuner's value.
         own: f32,
     },
-    /// The chip's proposal had another score.
+    /// The scores differ.
     Score {
-        /// The chip's.
+        /// The chip's value.
         chip: f32,
-        /// The one here.
+        /// This tuner's value.
         own: f32,
     },
-    /// The tuner here refuses what the chip's took.
+    /// This tuner refuses an event that the chip's accepted.
     Refused(Error),
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Knobs { chip, own } => write!(f, "the chip has {chip} knobs, the space here {own}"),
+            Self::Knobs { chip, own } => write!(f, "the chip has {chip} knobs, the space to check with has {own}"),
             Self::Knob { place } => write!(f, "the chip has another knob {place}"),
-            Self::Predicate => f.write_str("only one of the chip and the space here rules combinations out"),
+            Self::Predicate => {
+                f.write_str("only one of the chip and the space to check with has a feasibility predicate")
+            }
             Self::Size => f.write_str(
                 "the chip's tuner has another random map, or more rows or observations; check with a tuner of its type",
             ),
             Self::Level { knob, chip, own } => {
-                write!(f, "the chip proposed level {chip} of knob {knob}, here it is {own}")
+                write!(f, "the chip proposed level {chip} of knob {knob}, this tuner level {own}")
             }
             Self::Mean { chip, own } => bits(f, "expected", *chip, *own),
             Self::StdDev { chip, own } => bits(f, "had a standard deviation of", *chip, *own),
             Self::Score { chip, own } => bits(f, "gave a score of", *chip, *own),
-            Self::Refused(error) => write!(f, "the tuner here refuses what the chip's took: {error}"),
+            Self::Refused(error) => write!(f, "this tuner refuses an event that the chip's accepted: {error}"),
         }
     }
 }
 
 fn bits(f: &mut fmt::Formatter<'_>, what: &str, chip: f32, own: f32) -> fmt::Result {
     let (chip_bits, own_bits) = (chip.to_bits(), own.to_bits());
-    write!(f, "the chip {what} {chip} ({chip_bits:#010x}), here it is {own} ({own_bits:#010x})")
+    write!(f, "the chip {what} {chip} ({chip_bits:#010x}), this tuner {own} ({own_bits:#010x})")
 }
 
 impl fmt::Display for Mismatch {
@@ -131,7 +136,7 @@ impl fmt::Display for Mismatch {
 impl core::error::Error for Difference {}
 impl core::error::Error for Mismatch {}
 
-/// Repeats all that is in a stream, by a tuner as large as the chip's or larger.
+/// Repeats a stream with a tuner as large as the chip's or larger.
 ///
 /// ```
 /// use trimtab::{Knob, Space};
@@ -176,7 +181,7 @@ pub fn check<const K: usize, const M: usize, const D: usize, const T: usize, con
     Ok(checked)
 }
 
-/// Makes a tuner ready as a hello says.
+/// Initialises a tuner from a hello.
 pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,
     space: &Space<K>,
@@ -197,7 +202,7 @@ pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, con
     tuner.init(space.clone(), config, hello.seed).map_err(|error| Difference::Refused(error.into()))
 }
 
-/// Does what a frame after the hello says; whether that was a proposal, which then was the same.
+/// Repeats a frame after the hello. Returns whether it was a proposal, which was then the same.
 pub fn repeat<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut Tuner<K, M, D, T, L, P>,
     frame: &Frame<'_>,
@@ -228,7 +233,7 @@ pub fn repeat<const K: usize, const M: usize, const D: usize, const T: usize, co
     }
 }
 
-/// Bit by bit: a NaN is itself.
+/// Compares bit by bit, so a NaN equals itself.
 fn compare<const K: usize>(chip: &Proposed<'_>, own: &Proposal<K>) -> Result<(), Difference> {
     let levels = own.combination.levels();
     if chip.levels.len() != levels.len() {

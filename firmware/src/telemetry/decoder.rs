@@ -1,25 +1,28 @@
-//! Frames out of bytes, whatever is between them, and how many are missing.
+//! Finds frames among other bytes, and counts the missing ones.
 //!
-//! **Choices.** Bytes come one at a time, as from a serial port; a zero ends a frame. What is no frame is counted and left out. Frames are numbered from
-//! the hello, which is 0: a jump tells how many are missing, and a number that is too small tells that a hello is among them.
+//! **Choices**
+//! - Bytes arrive one at a time, as from a serial port; a zero ends a frame. Bytes that form no
+//!   frame are counted and skipped.
+//! - Frames are numbered from the hello, which is 0. A jump tells how many are missing; a number
+//!   that is too small tells that a hello is among them.
 //!
-//! **Cost.** The longest frame; a frame is decoded in place.
+//! **Cost.** The longest frame, which is decoded in place.
 
 use super::frame::Frame;
 use super::wire::{self, Fault};
 
-/// A frame that arrived.
+/// A frame as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received<'a> {
-    /// What it says.
+    /// The frame.
     pub frame: Frame<'a>,
     /// Its number, counted from the hello.
     pub number: u32,
-    /// How many are missing right before it.
+    /// Frames missing right before it.
     pub lost: u32,
 }
 
-/// Finds the frames of at most BYTES bytes.
+/// Finds frames of at most `BYTES` bytes.
 ///
 /// ```
 /// use trimtab_firmware::telemetry::{Decoder, Frame, wire};
@@ -37,7 +40,7 @@ pub struct Received<'a> {
 #[derive(Clone, Debug)]
 pub struct Decoder<const BYTES: usize> {
     buffer: [u8; BYTES],
-    /// How many bytes came since the last zero; more than there is room for if they are too many.
+    /// Bytes since the last zero, counted past the end of the buffer.
     length: usize,
     next: u32,
     garbled: u32,
@@ -45,27 +48,27 @@ pub struct Decoder<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> Decoder<BYTES> {
-    /// Nothing came yet.
+    /// A decoder before its first byte.
     pub const fn new() -> Self {
         Self { buffer: [0; BYTES], length: 0, next: 0, garbled: 0, lost: 0 }
     }
 
-    /// How often something came that was no frame.
+    /// Sequences that were not a frame.
     pub fn garbled(&self) -> u32 {
         self.garbled
     }
 
-    /// How many frames are missing.
+    /// Missing frames.
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// Whether nothing came since the last zero.
+    /// Whether the last byte ended a frame.
     pub fn is_between(&self) -> bool {
         self.length == 0
     }
 
-    /// Takes a byte; if it ends a frame, the frame.
+    /// Takes a byte. Returns the frame if the byte ends one.
     pub fn push(&mut self, byte: u8) -> Option<Result<Received<'_>, Fault>> {
         if byte != 0 {
             if let Some(place) = self.buffer.get_mut(self.length) {
@@ -87,7 +90,7 @@ impl<const BYTES: usize> Decoder<BYTES> {
                 let lost = match number.checked_sub(self.next) {
                     _ if matches!(frame, Frame::Hello(_)) => 0,
                     Some(lost) => lost,
-                    // A hello and what came after it.
+                    // The hello and the frames after it.
                     None => number,
                 };
                 self.next = number.wrapping_add(1);

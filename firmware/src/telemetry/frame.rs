@@ -1,25 +1,27 @@
-//! What a frame says.
+//! The fields of a frame.
 //!
-//! | frame | when it is sent |
+//! | frame | sent |
 //! |---|---|
 //! | [`Frame::Hello`] | first, and whenever the tuner starts over |
-//! | [`Frame::Knob`] | after it, one a knob; a knob with values takes one for every [`MOST_VALUES`] of them |
-//! | [`Frame::Measured`] | when a proposal got its outcome |
-//! | [`Frame::Asked`] | when several are measured at once: the outcome comes later |
-//! | [`Frame::Happened`] | for all else that a tuner is told: a default in the queue, an outcome that nobody asked for, a record of a log |
+//! | [`Frame::Knob`] | after the hello, one per knob; a graded knob takes one per [`MOST_VALUES`] values |
+//! | [`Frame::Measured`] | when a proposal has its outcome |
+//! | [`Frame::Asked`] | when several are measured at once: the outcome follows |
+//! | [`Frame::Happened`] | for all other events: a default enqueued, an outcome not asked for, a record of a log |
 //! | [`Frame::End`] | when the run is over |
 //!
-//! **Choices.** Numbers are the bits that the chip has, infinities included. A frame borrows from the bytes that it was read from: no
-//! allocation. The configuration's limits are written out (T and L), so that a larger tuner proposes the same.
+//! **Choices**
+//! - Numbers are the chip's bits, infinities included.
+//! - A frame borrows from the bytes it was read from: no allocation.
+//! - The configuration's limits (T and L) are written out, so a larger tuner proposes the same.
 
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 use trimtab::{Config, Event, Knob, Level, Proposal, Scale};
 
-/// Most values of a knob in one frame.
+/// Most values of a knob per frame.
 pub const MOST_VALUES: usize = 16;
 
-/// Most bytes of a name; what is longer is cut.
+/// Most bytes of a name; a longer one is cut.
 pub const MOST_NAME: usize = 16;
 
 /// One frame.
@@ -30,96 +32,96 @@ pub enum Frame<'a> {
     Hello(Hello<'a>),
     /// One of its knobs, or a part of one.
     Knob(KnobPart),
-    /// It was asked, this was its proposal, and this came of it.
+    /// A proposal and its outcome.
     Measured {
         /// The proposal.
         #[serde(borrow)]
         proposed: Proposed<'a>,
-        /// What came of it.
+        /// Its outcome.
         event: Event,
     },
-    /// It was asked, and this was its proposal.
+    /// A proposal without its outcome.
     #[serde(borrow)]
     Asked(Proposed<'a>),
-    /// It was told something.
+    /// Any other event.
     Happened {
-        /// Of which combination.
+        /// The combination.
         #[serde(borrow)]
         levels: &'a [Level],
-        /// What.
+        /// The event.
         event: Event,
-        /// Whether it came from a log, and was sent before.
+        /// Whether it comes from a log, and was sent before.
         resumed: bool,
     },
     /// The run is over.
     End,
 }
 
-/// What is tuned, and by which tuner.
+/// The hardware and its tuner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello<'a> {
     /// The version of the firmware.
     pub release: &'a str,
-    /// What is tuned.
+    /// The name of the hardware.
     pub name: &'a str,
     /// Why it starts.
     pub cause: Cause,
-    /// How many knobs there are.
+    /// Number of knobs.
     pub knobs: u16,
     /// Whether a predicate rules combinations out.
     pub is_restricted: bool,
-    /// Rows and columns of the random map: D and M; zeros if there is none.
+    /// Rows and columns of the random map, D and M; zeros without a map.
     pub map: (u16, u16),
-    /// How many measurements are planned; 0 if there is no plan.
+    /// Planned measurements; 0 if there is no plan.
     pub budget: u16,
     /// The seed.
     pub seed: u64,
-    /// The configuration, its limits of rows and observations written out.
+    /// The configuration, with its limits of rows and observations written out.
     pub config: Config,
 }
 
 /// Why a tuner starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// There was nothing before.
+    /// For the first time.
     New,
-    /// It goes on from a log, whose records follow.
+    /// It continues from a log, whose records follow.
     Resumed,
-    /// It was built anew while it ran: from fewer records, or with another configuration.
+    /// It was rebuilt while it ran, from fewer records or with another configuration.
     Rebuilt,
 }
 
 /// A knob, or a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobPart {
-    /// Which knob, counted from 0.
+    /// The knob, counted from 0.
     pub place: u16,
-    /// What it is like.
+    /// Its kind and levels.
     pub shape: Shape,
 }
 
-/// What a knob is like.
+/// Kind and levels of a knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Shape {
     /// Levels without order.
     Nominal {
-        /// How many.
+        /// Number of levels.
         levels: u16,
     },
     /// Levels in order.
     Ranked {
-        /// How many.
+        /// Number of levels.
         levels: u16,
     },
     /// Levels with values.
     Graded {
         /// Whether the values compare by ratio.
         is_log: bool,
-        /// How many there are in all.
+        /// Number of levels in all.
         levels: u16,
-        /// The level of the first one here.
+        /// The level of the first value here.
         first: u16,
-        /// Some of them.
+        /// Some of the values.
         values: Vec<f32, MOST_VALUES>,
     },
 }
@@ -167,15 +169,15 @@ impl KnobPart {
     }
 }
 
-/// A proposal, of however many knobs.
+/// A proposal for any number of knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposed<'a> {
     /// The combination.
     #[serde(borrow)]
     pub levels: &'a [Level],
-    /// The value that the model expected.
+    /// The predicted mean.
     pub mean: f32,
-    /// The standard deviation of that expectation.
+    /// The predicted standard deviation.
     pub std_dev: f32,
     /// The acquisition's score.
     pub score: f32,

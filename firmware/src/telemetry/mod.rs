@@ -1,26 +1,29 @@
-//! A run as a stream of small frames: the chip sends them, a PC watches, keeps and checks them.
+//! A run as a stream of small frames: the chip sends them; a PC watches, keeps and checks them.
 //!
 //! ```text
 //! hello   knob … knob   measured   measured   …   end        chip: Reporter
-//!   └ what is tuned, by which tuner    └ what was proposed, to the bit, and what came of it
+//!   └ space, configuration, seed       └ proposal, to the bit, and its outcome
 //! ```
 //!
-//! The tuner's state follows from what is in the frames, so whoever has them can ask a tuner of his own and compare: [`check()`] does, in a
-//! `cargo test` or in `trimtab replay`.
+//! The frames determine the tuner's state, so a listener can ask a tuner of its own and compare.
+//! [`check()`] does so in a `cargo test`, `trimtab replay` on the command line.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | [`frame`] | what a frame says |
+//! | [`frame`] | the fields of a frame |
 //! | [`wire`] | a frame as bytes, and back |
-//! | [`reporter`] | what a chip calls |
-//! | [`decoder`] | frames out of bytes, whatever is between them, and how many are missing |
-//! | [`mod@check`] | a tuner of one's own beside the one in the frames |
+//! | [`reporter`] | the sender, on the chip |
+//! | [`decoder`] | finds frames among other bytes, and counts the missing ones |
+//! | [`mod@check`] | repeats a run and compares |
 //!
-//! **Choices.** A hello starts a stream over: after a reset, and after a tuner was built anew from other records, everything that
-//! is needed comes again, so a listener that missed something is lost until the next hello at worst. Frames are counted from the hello, so what is
-//! missing is known. One way only: the chip never waits for a listener.
+//! **Choices**
+//! - A hello starts the stream over, after a reset and after a rebuild of the tuner: it carries
+//!   everything needed, so a listener that missed something waits for the next hello at worst.
+//! - Frames are numbered from the hello, so a listener knows how many are missing.
+//! - One way only: the chip never waits for a listener.
 //!
-//! **Cost.** A measurement of three knobs is 34 bytes at most, 3 ms at 115 200 baud; a frame needs two buffers of 128 bytes while it is sent.
+//! **Cost.** A measurement of three knobs takes at most 34 bytes, 3 ms at 115 200 baud. Sending a
+//! frame needs two buffers of 128 bytes.
 
 pub mod check;
 pub mod decoder;

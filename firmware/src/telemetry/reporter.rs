@@ -1,7 +1,8 @@
-//! What a chip calls: one line at the start, one a measurement.
+//! The sender: one call at the start, one per measurement.
 //!
-//! **Choices.** Any writer of `embedded-io` will do: a UART, USB, RTT, a file. What it refuses is its caller's to judge; a run need not
-//! stop because nobody listens. A frame is handed over in one call.
+//! **Choices**
+//! - Any writer of `embedded-io` will do: a UART, USB, RTT, a file. It gets each frame in one call.
+//! - The caller judges the writer's errors: a run need not stop because nobody listens.
 //!
 //! **Cost.** The writer and a counter; two buffers on the stack while a frame is sent.
 
@@ -11,18 +12,18 @@ use trimtab::{Combination, Config, Event, Proposal, Record, Tuner};
 use super::frame::{Cause, Frame, Hello, KnobPart, MOST_NAME};
 use super::wire::{self, BESIDE_LEVELS, MOST_BYTES};
 
-/// What a tuner does not know of itself.
+/// The part of a hello that the tuner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'a> {
-    /// What is tuned, in at most 16 bytes.
+    /// The name of the hardware, at most 16 bytes.
     pub name: &'a str,
-    /// Why it starts.
+    /// Why the tuner starts.
     pub cause: Cause,
-    /// How many measurements are planned; 0 if there is no plan.
+    /// Planned measurements; 0 if there is no plan.
     pub budget: u16,
 }
 
-/// Sends a run, frame by frame, none longer than BYTES.
+/// Sends a run in frames of at most `BYTES` bytes.
 ///
 /// ```
 /// use trimtab::{Config, Event, Knob, Space};
@@ -44,7 +45,7 @@ pub struct About<'a> {
 /// }
 /// let _ = reporter.end();
 ///
-/// // On a PC: another tuner, asked the same.
+/// // On a PC: another tuner repeats the run.
 /// let checked = check(&mut Two::new(), &Space::new(&KNOBS)?, &room);
 /// assert_eq!(checked.map(|checked| (checked.proposals, checked.lost)), Ok((8, 0)));
 /// # Ok::<(), trimtab::Error>(())
@@ -56,27 +57,28 @@ pub struct Reporter<W, const BYTES: usize = MOST_BYTES> {
 }
 
 impl<W> Reporter<W> {
-    /// Sends to this writer.
+    /// A reporter for at most 88 knobs.
     pub const fn new(writer: W) -> Self {
         Self::with_room(writer)
     }
 }
 
 impl<W, const BYTES: usize> Reporter<W, BYTES> {
-    /// The same with buffers of another size: for more than 88 knobs.
+    /// A reporter with buffers of `BYTES` bytes, for more than 88 knobs.
     pub const fn with_room(writer: W) -> Self {
         const { assert!(BYTES >= MOST_BYTES, "a hello needs 128 bytes") };
         Self { writer, number: 0 }
     }
 
-    /// The writer, to be used for something else.
+    /// Returns the writer.
     pub fn into_inner(self) -> W {
         self.writer
     }
 }
 
 impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
-    /// Starts over: what this tuner is, and its knobs. To be called after every `init`, before anything else happens to the tuner.
+    /// Starts the stream over with the tuner and its knobs. Call it after every `init`, before
+    /// anything else happens to the tuner.
     pub fn hello<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
         &mut self,
         tuner: &Tuner<K, M, D, T, L, P>,
@@ -98,7 +100,7 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
             config,
         };
         self.number = 0;
-        // Whatever was on the line before is not a part of this.
+        // Ends whatever was on the line before.
         self.writer.write_all(&[0])?;
         self.send(&Frame::Hello(hello))?;
         for (place, knob) in space.knobs().iter().enumerate() {
@@ -109,31 +111,31 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
         self.writer.flush()
     }
 
-    /// A proposal and what came of it.
+    /// Sends a proposal and its outcome.
     pub fn measured<const K: usize>(&mut self, proposal: &Proposal<K>, event: Event) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
         self.send(&Frame::Measured { proposed: proposal.into(), event })
     }
 
-    /// A proposal whose outcome will come later, by [`happened`](Self::happened): for several at once.
+    /// Sends a proposal whose outcome follows by [`happened`](Self::happened), for several at once.
     pub fn asked<const K: usize>(&mut self, proposal: &Proposal<K>) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
         self.send(&Frame::Asked(proposal.into()))
     }
 
-    /// Something else that the tuner was told.
+    /// Sends any other event that the tuner was told.
     pub fn happened<const K: usize>(&mut self, c: &Combination<K>, event: Event) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
         self.send(&Frame::Happened { levels: c.levels(), event, resumed: false })
     }
 
-    /// A record of a log that the tuner took in.
+    /// Sends a record that the tuner replayed from its log.
     pub fn resumed<const K: usize>(&mut self, record: &Record<K>) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
         self.send(&Frame::Happened { levels: record.levels(), event: record.event, resumed: true })
     }
 
-    /// The run is over.
+    /// Sends the end of the run.
     pub fn end(&mut self) -> Result<(), W::Error> {
         self.send(&Frame::End)?;
         self.writer.flush()
@@ -141,20 +143,20 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
 
     fn send(&mut self, frame: &Frame<'_>) -> Result<(), W::Error> {
         let (mut plain, mut stuffed) = ([0; BYTES], [0; BYTES]);
-        // There is room, as asserted above; if there were none, the number would tell that a frame is missing.
+        // The assertions above make room. If a frame did not fit, its number would show it missing.
         let bytes = wire::encode(self.number, frame, &mut plain, &mut stuffed).unwrap_or_default();
         self.number = self.number.wrapping_add(1);
         self.writer.write_all(bytes)
     }
 }
 
-/// What a configuration limits, written out.
+/// A limit of the configuration, with the default written out.
 fn limit(limit: u16, room: usize) -> u16 {
     let room = u16::try_from(room).unwrap_or(u16::MAX);
     if limit == 0 { room } else { limit.min(room) }
 }
 
-/// As much of a name as is sent.
+/// The part of a name that is sent.
 fn short(name: &str) -> &str {
     let end = (0..=MOST_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
     name.get(..end.unwrap_or(0)).unwrap_or_default()

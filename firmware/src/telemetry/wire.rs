@@ -2,16 +2,20 @@
 //!
 //! ```text
 //! COBS( version | number | frame | CRC-32 ) 0
-//!       1 byte    varint   postcard  4 bytes, smallest first, of all before
+//!       1 byte    varint   postcard  4 bytes, little endian, of all before
 //! ```
 //!
-//! COBS (consistent overhead byte stuffing) takes the zeros out, at the price of one byte in 254, so a zero always is the end of a
-//! frame: whoever comes late or hears garbage is in step again at the next one.
+//! COBS (consistent overhead byte stuffing) removes the zeros, at the price of one byte in 254, so
+//! a zero always ends a frame: a listener that joins late or hears garbage is in step again at the
+//! next one.
 //!
-//! **Choices.** The version is the first byte and the sum is of all bytes, so a foreign version is told apart from garbage. CRC-32 (ISO-HDLC, the one of
-//! Ethernet and zip): a frame that was changed on the way passes once in 2³². It is computed bit by bit, without a table of a kilobyte.
+//! **Choices**
+//! - The version is the first byte and the checksum covers all bytes, so a foreign version differs
+//!   from garbage.
+//! - CRC-32 (ISO-HDLC, as in Ethernet and zip): one in 2³² changed frames passes. It is computed
+//!   bitwise, without a table of a kilobyte.
 //!
-//! **Cost.** 8 bytes around a frame; some 30 instructions a byte for the sum.
+//! **Cost.** 8 bytes around a frame; some 30 instructions per byte for the checksum.
 
 use core::fmt;
 
@@ -20,22 +24,23 @@ use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 
 use super::frame::Frame;
 
-/// The version of what is sent.
+/// The version of the stream.
 pub const VERSION: u8 = 1;
 
-/// Most bytes of a frame on the wire, if it is of at most 88 knobs.
+/// Largest frame on the wire in bytes, for at most 88 knobs.
 pub const MOST_BYTES: usize = 128;
 
-/// What a frame takes beside its levels: version, number, kind, number of levels, proposal, event, sum, COBS and the zero.
+/// Bytes of a frame beside its levels: version, number, kind, number of levels, proposal, event,
+/// checksum, COBS and the zero.
 pub const BESIDE_LEVELS: usize = 40;
 
 const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 const CRC_BYTES: usize = size_of::<u32>();
 
-/// Why bytes are no frame.
+/// Why bytes are not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Cut short, changed on the way, or never one.
+    /// Cut short, changed on the way, or never a frame.
     Garbled,
     /// Longer than any frame.
     TooLong,
@@ -49,16 +54,19 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Garbled => f.write_str("bytes that are no frame"),
-            Self::TooLong => f.write_str("more bytes than a frame has"),
-            Self::Version { found } => write!(f, "a frame of version {found}, this is version {VERSION}"),
+            Self::Garbled => f.write_str("bytes that are not a frame"),
+            Self::TooLong => f.write_str("more bytes than the longest frame"),
+            Self::Version { found } => {
+                write!(f, "a frame of version {found}, but this program reads version {VERSION}")
+            }
         }
     }
 }
 
 impl core::error::Error for Fault {}
 
-/// Writes a frame, the zero included; none if the room is not enough. Both buffers take the whole frame.
+/// Writes a frame with its final zero. Returns `None` if a buffer is too short; each must hold the
+/// whole frame.
 ///
 /// ```
 /// use trimtab_firmware::telemetry::{Frame, wire};
@@ -79,7 +87,7 @@ pub fn encode<'b>(number: u32, frame: &Frame<'_>, plain: &mut [u8], stuffed: &'b
     stuffed.get(..=end)
 }
 
-/// Reads a frame and its number from bytes without the zero, which are used up.
+/// Reads a frame and its number from bytes without the final zero, decoding in place.
 pub fn decode(bytes: &mut [u8]) -> Result<(u32, Frame<'_>), Fault> {
     let length = cobs::decode_in_place(bytes).map_err(|_| Fault::Garbled)?;
     let plain = bytes.get(..length).and_then(|bytes| bytes.split_last_chunk::<CRC_BYTES>());

@@ -1,4 +1,4 @@
-//! Flash that is not what it should be: damaged, foreign, stuck.
+//! Bad flash: damaged, foreign, stuck.
 
 use embedded_storage::nor_flash::ReadNorFlash as _;
 use trimtab_firmware::flash::Simulated as _;
@@ -6,7 +6,8 @@ use trimtab_firmware::journal::Trouble;
 
 use super::*;
 
-/// Any single bit of a full flash, and any byte: a boot that goes on, and never an observation that nobody made.
+/// After a changed bit or byte of a full flash a boot goes on, and never has an observation that
+/// nobody made.
 #[test]
 fn corrupt_flash_never_leads_to_a_wrong_answer() {
     let (sound, _, _, expected) = uncut();
@@ -70,7 +71,7 @@ fn another_tuners_log_is_left_alone() {
         let mut tuner = Box::new(Six::new());
         let (kept, boot) = Persistent::open(&mut tuner, &other, &mut flash, LAYOUT).unwrap();
         assert_eq!((boot.found, boot.records, kept.tuner().len()), (Some(Found::Foreign), 0, 0));
-        // From now on it is the other's; and back again is foreign again.
+        // Now the flash belongs to the other tuner, and its own log is foreign.
         for (task, found) in [(&other, Found::Log), (&task(), Found::Foreign)] {
             let (_, boot) = Persistent::open(&mut tuner, task, &mut flash, LAYOUT).unwrap();
             assert_eq!((boot.found, boot.records), (Some(found), 0));
@@ -85,11 +86,11 @@ fn another_tuners_log_is_left_alone() {
     assert_eq!((found.found, found.records, end), (Some(Found::Version(9)), 0, Some(uncut().3)));
 }
 
-/// Flash that has stopped to work.
+/// Flash that has stopped working.
 struct Stuck<'a> {
     flash: &'a mut Flash,
     writes: bool,
-    /// It says that all is well, and does nothing.
+    /// It reports success and does nothing.
     silent: bool,
 }
 
@@ -127,7 +128,7 @@ impl NorFlash for Stuck<'_> {
 }
 
 #[test]
-fn flash_that_stopped_working_is_told_and_tuning_goes_on() {
+fn flash_that_stopped_working_is_reported_and_tuning_goes_on() {
     let (sound, ..) = uncut();
     for (writes, silent, trouble) in [
         (false, false, Trouble::Refused),
@@ -148,19 +149,20 @@ fn flash_that_stopped_working_is_told_and_tuning_goes_on() {
                 None => kept.tell_failed(&c).unwrap(),
             });
         }
-        // The last page has five of eight entries; the third more fills it, and the next page cannot be begun.
+        // The last page has five of eight entries. Three more fill it, and the next page cannot
+        // begin.
         let good = stored.iter().take_while(|stored| **stored == Stored::Yes).count();
         assert_eq!(good, if writes { 2 } else { 0 });
         assert!(stored[good..].iter().all(|stored| *stored == Stored::No(trouble)), "{stored:?}");
         assert_eq!((kept.trouble(), kept.tuner().len()), (Some(trouble), 16));
-        // What was in flash is still there, and a boot with sound flash goes on from it.
+        // The log is still there, and a boot with sound flash continues from it.
         let (_, boot) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
         assert!(boot.found == Some(Found::Log) && boot.records >= 15, "{boot:?}");
     }
 }
 
 #[test]
-fn a_layout_that_does_not_fit_is_told_and_tuning_goes_on() {
+fn a_layout_that_does_not_fit_is_reported_and_tuning_goes_on() {
     for layout in [
         Layout { range: 0..PAGE as u32, ..LAYOUT },
         Layout { range: 4..(2 * PAGE) as u32, ..LAYOUT },

@@ -1,8 +1,9 @@
-//! Power is cut at every flash operation of a whole run, in every way; after the reboot nothing is different.
+//! Cuts the power at every flash operation of a whole run, in every way: the end is always the
+//! same.
 //!
-//! The run: six knobs, 44 measurements, some of which fail, a log of three pages that turns five times, a restart in the middle. Each of its
-//! writes and erases is cut in six ways ([`DAMAGES`]); then the run is finished by a new boot, and its end is compared with that of the
-//! uncut run, bit by bit.
+//! The run: six knobs, 44 measurements, some of which fail, a log of three pages that turns five
+//! times, and a restart in the middle. Each write and erase is cut in six ways ([`DAMAGES`]). A new
+//! boot finishes the run, and its end is compared with that of the uncut run, bit by bit.
 
 use embedded_storage::nor_flash::NorFlash;
 use trimtab::internals::Random;
@@ -21,7 +22,7 @@ const PAGES: usize = 3;
 const PAGE: usize = 352;
 type Flash = RamFlash<PAGES, PAGE, 4>;
 
-/// Two of three pages hold what the tuner keeps, so a dropped page takes away nothing that it knows.
+/// Two of three pages hold all observations of the tuner, so it loses none with a dropped page.
 const LAYOUT: Layout = Layout { range: 0..(PAGES * PAGE) as u32, records: 8 };
 /// Outcomes and one restart.
 const BUDGET: u32 = 45;
@@ -35,14 +36,14 @@ fn task() -> Task<6> {
     Task { space: Space::new(&KNOBS).unwrap(), config, seed: 7, meaning: 0 }
 }
 
-/// The cost, or none: a third of all combinations crash.
+/// The cost, or `None`: a third of all combinations crash.
 fn measure(c: &Combination<6>) -> Option<f32> {
     let target = [1.0, 5.0, 2.0, 0.0, 1.0, 2.0];
     let cost = c.levels().iter().zip(target).map(|(level, target)| (f32::from(*level) - target).abs()).sum();
     (c.level(1) > 0 && c.level(2) != 3).then_some(cost)
 }
 
-/// What a run came to: all that is known, and what would be measured next, to the bit.
+/// The end of a run to the bit: the observations, the hyper-parameters and the next proposals.
 #[derive(Clone, Debug, PartialEq)]
 struct End {
     observations: Vec<(Combination<6>, u32, u16)>,
@@ -57,7 +58,7 @@ struct Measured {
     failed: usize,
 }
 
-/// Boots, and goes on until the budget is used up or the power is gone. The end, or none if it was cut.
+/// Boots and runs until the budget is spent or the power is cut. Returns the end, or `None` if cut.
 fn boot(flash: impl NorFlash, measured: &mut Measured) -> (Boot, Option<End>) {
     let mut tuner = Box::new(Six::new());
     let (mut kept, boot) = Persistent::open(&mut tuner, &task(), flash, LAYOUT).unwrap();
@@ -122,13 +123,14 @@ fn every_cut_ends_in_the_same_bits() {
             repeated += measured.all - measurements;
         }
     }
-    // Of 44 records each is lost in all ways but the one in which the write was done.
+    // Each of 44 records is lost in all ways but the one that completes the write.
     assert_eq!(repeated, 44 * (DAMAGES.len() - 1));
 }
 
-/// A watchdog's reset may belong to another log: then nothing is given up, and the best of before the restart are still asked first.
+/// A watchdog's reset may belong to another log. Then nothing is given up, and the best
+/// combinations from before the restart are still asked first.
 #[test]
-fn what_is_not_given_up_is_asked_as_if_nothing_had_been() {
+fn giving_up_nothing_changes_no_proposal() {
     let mut flash = Flash::new();
     let mut tuner = Box::new(Six::new());
     let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, LAYOUT).unwrap();
@@ -160,7 +162,7 @@ fn cuts_while_recovering_from_cuts_change_nothing_either() {
         let (mut flash, mut measured) = (Flash::new(), Measured::default());
         let mut cuts = 0;
         let end = loop {
-            // Two cuts soon after each other, then anywhere.
+            // Two cuts in quick succession, then anywhere.
             let most = if cuts == 1 { 4 } else { operations };
             let (operation, damage) = (random.below(most), DAMAGES[random.below(6) as usize]);
             let (_, end) = match cuts {
@@ -177,7 +179,8 @@ fn cuts_while_recovering_from_cuts_change_nothing_either() {
     }
 }
 
-/// What a listener is sent makes his tuner this one: at the start, after a page was dropped, after a restart.
+/// The history turns a listener's tuner into this one: at the start, after a dropped page, after a
+/// restart.
 #[test]
 fn the_history_makes_the_same_tuner() {
     let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
@@ -204,14 +207,14 @@ fn pages_wear_evenly() {
     for i in 0..500 {
         let c = kept.ask().unwrap().combination;
         dropped += u32::from(kept.tell(&c, (i % 7) as f32).unwrap() == Stored::OldestDropped);
-        assert_eq!(kept.tuner().len(), 16.min(i + 1), "a dropped page takes nothing away");
+        assert_eq!(kept.tuner().len(), 16.min(i + 1), "a dropped page loses no observation");
     }
     // 500 records turn the page 62 times; the first two drop nothing.
     assert_eq!((dropped, kept.total()), (60, 500));
     assert_eq!(flash.erases(), &[21, 21, 21]);
 }
 
-/// A combination that takes the power down: boot after boot ends in it, until it is given up.
+/// A combination takes the power down: boot after boot ends in it, until it is given up.
 #[test]
 fn a_measurement_that_cuts_the_power_is_given_up() {
     for records in [0, 5] {
@@ -225,13 +228,13 @@ fn a_measurement_that_cuts_the_power_is_given_up() {
                 kept.tell(&c, 1.0).unwrap();
             }
             let c = kept.ask().unwrap().combination;
-            assert!(last.is_none_or(|last| last == c), "each boot asks for the same");
+            assert!(last.is_none_or(|last| last == c), "each boot repeats the ask");
             if boot.is_hopeless() {
                 kept.tell_failed(&c).unwrap();
                 assert_ne!(kept.ask().unwrap().combination, c);
                 break c;
             }
-            // Here the power goes.
+            // Here the power fails.
             (last, boots) = (Some(c), boots + 1);
         };
         assert_eq!((Some(given_up), boots), (last, u32::from(ENOUGH) + 1));

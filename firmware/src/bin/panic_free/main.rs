@@ -1,23 +1,27 @@
 //! Links only if nothing in core can panic: its panic handler calls a function that does not exist.
 //!
-//! Every public function of core is called with arguments that the compiler knows nothing of, so what it cannot prove to be
-//! without panic stays in the image, and the linker says that `a_panic_can_be_reached` is undefined. Checked at
-//! opt-level 3, "s" and "z", because what can be proved depends on it. The feature `unchecked-index` adds one
-//! index without a check, and then the image must not link: that shows that the check can fail.
+//! The image calls every public function of core with arguments that the compiler knows nothing of.
+//! A panic that it cannot rule out stays in the image, and the linker reports
+//! `a_panic_can_be_reached` as undefined. This is checked at opt-level 3, "s" and "z", because the
+//! proof depends on the optimizer. The feature `unchecked-index` adds one index without a check.
+//! Then the image must not link, which shows that the check can fail.
 //!
-//! Who panics is seen in an image that links all the same: `RUSTFLAGS=-Clink-arg=--defsym=a_panic_can_be_reached=0`, and then
-//! in a disassembly who calls `core::panicking`.
+//! To find the panic, link with `RUSTFLAGS=-Clink-arg=--defsym=a_panic_can_be_reached=0` and look
+//! in a disassembly for callers of `core::panicking`.
 //!
-//! Left out is what only tests and logs use: `Debug` of what holds floats, because the standard library's own digits of a float can
-//! panic, and the `Format` of defmt. Texts of errors are in.
+//! Left out are things that only tests and logs use: `Debug` of types with floats, because the
+//! standard library's float formatting can panic, and defmt's `Format`. Texts of errors are
+//! included.
 //!
-//! **Choices.** The library of this package is not used, because its panic handler prints. The image also runs: it then makes the same
-//! calls with numbers drawn at random, not-a-numbers among them, and ends with exit code 0.
+//! **Choices**
+//! - The library of this package is not used, because its panic handler prints.
+//! - The image also runs: it makes the same calls with random numbers, NaN among them, and exits
+//!   with 0.
 //!
-//! | file | what it calls |
+//! | file | calls |
 //! |---|---|
 //! | `algebra` | numbers, matrices and their factors |
-//! | `surrogate` | the process, its hyper-parameters, the acquisition, and the search of a box |
+//! | `surrogate` | the Gaussian process, its hyper-parameters, the acquisition, and the search of a box |
 //! | `spaces` | knobs, spaces, encodings, tables, records |
 //! | `recovery` | random maps, and the ways back from a point to a combination |
 //! | `tuners` | the tuner, with every choice of its configuration |

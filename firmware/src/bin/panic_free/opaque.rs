@@ -1,7 +1,7 @@
 //! Values of which the compiler knows nothing but the type.
 //!
-//! **Choices.** `black_box` is what hides a value; underneath is a generator, so that the image does different things when it runs. A float is
-//! any 32 bits as often as it is an ordinary number.
+//! **Choices.** `black_box` hides a value. Behind it is a generator, so that the image does
+//! different things when it runs. Every other float is any 32 bits, the rest are ordinary numbers.
 
 use core::cell::Cell;
 use core::error::Error;
@@ -13,7 +13,7 @@ use trimtab::{Combination, Knob, Level, Scale, Space};
 /// A source of values.
 pub(crate) struct Opaque(Cell<u32>);
 
-/// Uses a result, so that nothing of its computation can be left out.
+/// Uses a result, so that its computation stays in the image.
 pub(crate) fn keep<R>(result: R) {
     black_box(result);
 }
@@ -23,7 +23,7 @@ pub(crate) fn say(error: impl Error) {
     keep(write!(Sink, "{error} {error:?}"));
 }
 
-/// Where text goes.
+/// A sink for text.
 struct Sink;
 
 impl fmt::Write for Sink {
@@ -50,7 +50,7 @@ impl Opaque {
         u64::from(self.word()) << 32 | u64::from(self.word())
     }
 
-    /// A count: small when the image runs, anything to the compiler.
+    /// A count: small when the image runs, unknown to the compiler.
     pub(crate) fn size(&self) -> usize {
         black_box(self.word() as usize % 12)
     }
@@ -62,12 +62,12 @@ impl Opaque {
         black_box(if word & 1 == 0 { ordinary } else { f32::from_bits(word) })
     }
 
-    /// As many floats as wanted.
+    /// N floats.
     pub(crate) fn floats<const N: usize>(&self) -> [f32; N] {
         core::array::from_fn(|_| self.float())
     }
 
-    /// A slice of any length up to that of the whole.
+    /// A prefix of any length.
     pub(crate) fn part<'a, E>(&self, whole: &'a [E]) -> &'a [E] {
         black_box(whole.get(..self.size()).unwrap_or(whole))
     }
@@ -77,7 +77,7 @@ impl Opaque {
         black_box(others.get(self.word() as usize % (others.len() + 1)).copied().unwrap_or(first))
     }
 
-    /// A knob of any kind, sound or not.
+    /// A knob of any kind, valid or not.
     pub(crate) fn knob(&self) -> Knob {
         static VALUES: [f32; 6] = [1.0, 2.0, 4.0, 8.0, 1e30, -1.0];
         let levels = self.size() as u16;

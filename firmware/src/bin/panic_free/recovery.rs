@@ -12,7 +12,7 @@ const D: usize = 5;
 
 pub(crate) fn call_all(o: &Opaque) {
     let (Some(space), Some(other)) = (o.space::<K>(), o.space::<K>()) else { return };
-    // Now and then an encoder that was made for another space.
+    // Now and then the encoder of another space.
     let made_for = if o.word().is_multiple_of(4) { &other } else { &space };
     let encoder = Encoder::new(made_for, o.one_of(Encoding::Compact, &[Encoding::PerKnob]));
     let Some(c) = o.combination(&space) else { return };

@@ -6,7 +6,7 @@ use trimtab::{Combination, Encoding, Event, Level, Record, Space};
 
 use crate::opaque::{Opaque, keep, say};
 
-/// Knobs; not a multiple of four, so that counting has a rest.
+/// Knobs; not a multiple of four, so that counting by fours has a remainder.
 const K: usize = 6;
 /// Features.
 const M: usize = 16;
@@ -44,7 +44,7 @@ fn spaces(o: &Opaque, space: &Space<K>) {
 }
 
 fn encodings(o: &Opaque, space: &Space<K>, a: &Combination<K>, b: &Combination<K>) {
-    // Now and then one that was made for another space.
+    // Now and then the one of another space.
     let other = o.space::<K>().unwrap_or(space.clone());
     let made_for = if o.word().is_multiple_of(4) { &other } else { space };
     let encoder = Encoder::new(made_for, o.one_of(Encoding::Compact, &[Encoding::PerKnob]));

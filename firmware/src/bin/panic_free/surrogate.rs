@@ -1,4 +1,5 @@
-//! The surrogate: the process, its hyper-parameters, the acquisition, and the search of a box.
+//! The surrogate: the Gaussian process, its hyper-parameters, the acquisition, and the search of a
+//! box.
 
 use trimtab::internals::{
     Fit, Gp, Pair, Posterior, Random, Rule, descend, gradient_error, minimise, posterior_gradient, score_gradient,
@@ -55,7 +56,7 @@ fn hyper_parameters(o: &Opaque) {
     keep((hyper.covariance(likeness), hyper.variance(likeness), hyper.slope(o.float())));
 }
 
-/// Searches of a box, of a function of the caller's and of the acquisition.
+/// Searches of a box: of a caller's function, and of the acquisition.
 fn searches(o: &Opaque, gp: &Gp<T, P>) {
     let hyper = Hyper { length_scale: o.float(), linear_weight: o.float(), noise: o.float() };
     let (places, x): ([[f32; D]; T], [f32; D]) = (core::array::from_fn(|_| o.floats()), o.floats());

@@ -9,7 +9,8 @@ use trimtab::{
 
 use crate::opaque::{Opaque, keep, say};
 
-/// Small ones, whose stores are full soon, and one of a real size: how long a loop is decides what the compiler does with it.
+/// Small ones, which are soon full, and one of a real size: the compiler treats long loops
+/// differently.
 static FLAT: ConstStaticCell<Pair<5, 0, 4, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
 static PROJECTED: ConstStaticCell<Pair<5, 20, 3, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
 static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
@@ -27,7 +28,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Self { tuner: Tuner::new(), cache: Cache::new() }
     }
 
-    /// Every call, in any order, on a tuner that is ready or not.
+    /// Every call, in any order, on a tuner that is initialised or not.
     fn drive(&mut self, o: &Opaque) {
         for _ in 0..1000 {
             if let Err(error) = self.step(o) {
@@ -40,7 +41,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let Self { tuner, cache } = self;
         let Some(c) = o.combination(&tuner.space().clone()) else { return Ok(()) };
         match o.size() {
-            // Seldom, so that stores become full.
+            // Seldom, so that the tuner fills up.
             0 if tuner.space().knobs().is_empty() || o.word().is_multiple_of(16) => {
                 let config = o.one_of(Config::default(), &[Config::paper(), config(o)]);
                 let Some(space) = o.space() else { return Ok(()) };

@@ -5,9 +5,11 @@
 //! ```
 //!
 //! **Choices**
-//! - Flash, hardware, watchdog and port are type parameters, so a PC runs the code of the chip.
-//! - It logs nothing: each call returns what the image may want to log.
-//! - A port that fails does not stop the tuner. Frame numbers show the listener what is missing.
+//! - Flash, hardware, watchdog and port are type parameters, so tests on a PC run the code of the
+//!   chip.
+//! - It logs nothing: the image logs the results of its calls.
+//! - A port that fails does not stop the tuner. Frame numbers show the listener that frames are
+//!   missing.
 
 use embedded_io::Write;
 use embedded_storage::nor_flash::NorFlash;
@@ -19,11 +21,11 @@ use crate::persistent::Stored;
 use crate::telemetry::{About, Cause, Reporter};
 use crate::watchdog::Watchdog;
 
-/// An SWR within this factor of the optimum counts as tuned; beyond this factor of what it was, the
-/// antenna has moved.
+/// An SWR within this factor of the optimum counts as tuned. If it rises by more than this factor,
+/// the antenna has moved.
 pub const TOLERANCE: f32 = 1.1;
 
-/// A tuner, the hardware that it tunes, and who watches over both.
+/// A tuner, the hardware that it tunes, the watchdog and the stream.
 pub struct Station<'t, F, O, W, S> {
     /// The tuner with its log in flash.
     pub kept: AntennaKept<'t, F>,
@@ -109,5 +111,69 @@ impl<'t, F: NorFlash, O: Objective<3>, W: Watchdog, S: Write> Station<'t, F, O, 
         self.kept.restart();
         self.budget = budget;
         self.introduce(Cause::Rebuilt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::demo::antenna::{AntennaTuner, Bench, space, task};
+    use crate::flash::RamFlash;
+    use crate::journal::Layout;
+    use crate::persistent::Persistent;
+    use crate::telemetry::check;
+
+    /// Knows which measurement is armed, and how many there were.
+    #[derive(Default)]
+    struct Armed {
+        now: Option<u32>,
+        measurements: u32,
+    }
+
+    impl Watchdog for &mut Armed {
+        fn bitten(&mut self) -> Option<u32> {
+            None
+        }
+
+        fn arm(&mut self, measurement: u32) {
+            assert_eq!(self.now.replace(measurement), None, "one measurement at a time");
+        }
+
+        fn disarm(&mut self) {
+            assert!(self.now.take().is_some());
+            self.measurements += 1;
+        }
+    }
+
+    #[test]
+    fn a_moved_antenna_is_noticed_and_the_stream_repeats_every_proposal() {
+        let (mut tuner, mut flash) = (Box::new(AntennaTuner::new()), RamFlash::<5, 1024, 4>::new());
+        let (mut armed, mut stream) = (Armed::default(), Vec::new());
+        // Pages so short that the flash fills up and the tuner is rebuilt.
+        let layout = Layout { range: 0..5 * 1024, records: 4 };
+        let (kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, layout).unwrap();
+        let mut station = Station::new(kept, Bench::new(Network::SHORT_WIRE), &mut armed, &mut stream, 25);
+        station.introduce(Cause::New);
+        let stored: Vec<_> = (0..25).map(|_| station.step().unwrap().stored).collect();
+        assert!(stored.contains(&Stored::OldestDropped) && !stored.iter().any(|s| matches!(s, Stored::No(_))));
+        // The antenna stays: the same SWR.
+        let (was, is) = station.check().unwrap();
+        assert_eq!(was, is);
+        station.bench.network = Network::MOVED_WIRE;
+        let (was, is) = station.check().unwrap();
+        assert!(is > TOLERANCE * was, "{was} {is}");
+        station.restart(10);
+        (0..10).for_each(|_| assert_ne!(station.step().unwrap().event, Event::Failed));
+        let (found, best) = station.compare(&Network::MOVED_WIRE, &space()).unwrap();
+        assert!(found >= best && best >= 1.0);
+        let Ok(()) = station.reporter.end();
+        drop(station);
+        assert_eq!((armed.now, armed.measurements), (None, 25 + 2 + 10));
+        let checked = check(&mut Box::new(AntennaTuner::new()), &space(), &stream).unwrap();
+        assert_eq!((checked.proposals, checked.unchecked, checked.lost, checked.garbled), (35, 0, 0, 0));
+        assert!(checked.runs > 2, "new, rebuilt at dropped pages, restarted: {checked:?}");
     }
 }

@@ -19,15 +19,16 @@ fn states() -> impl Iterator<Item = Combination<3>> {
     (0..=space.last_index()).step_by(37).filter_map(move |index| space.at(index))
 }
 
-/// Relative 1e-5: five f32 roundings of 6e-8 each and cancellation of at most two digits in these cases.
+/// Relative 1e-5: five f32 roundings of 6e-8 each, and cancellation of at most two digits in these
+/// cases.
 fn is_close(a: f32, b: f32) -> bool {
     (a - b).abs() <= 1e-5 * b.abs() + 1e-7
 }
 
 #[test]
 fn load_side_by_hand() {
-    // All relays in at ω = 10⁷: ωL = 85.4 Ω, ωC = 0.01874 S. Load 100 Ω:
-    // Y = 0.01 + j0.01874, |Y|² = 4.511876e-4, 1/Y = 22.16373 − j41.53483, Zin = 22.16373 + j43.86517
+    // All relays in at ω = 10⁷: ωL = 85.4 Ω, ωC = 0.01874 S. Load 100 Ω: Y = 0.01 + j0.01874, |Y|²
+    // = 4.511876e-4, 1/Y = 22.16373 − j41.53483, Zin = 22.16373 + j43.86517
     // |Γ|² = (27.83627² + 43.86517²) / (72.16373² + 43.86517²) = 2699.0111 / 7131.7571 = 0.378450
     // cost = −ln(0.621550) = 0.475539, |Γ| = 0.615183, SWR = 1.615183 / 0.384817 = 4.197275
     let c = space().combination(&[127, 127, 0]).unwrap();
@@ -41,8 +42,9 @@ fn load_side_by_hand() {
 
 #[test]
 fn source_side_by_hand() {
-    // Inductors 50 and 220 nH: L = 290 nH, ωL = 2.9 Ω. Capacitor 1000 pF: C = 1005 pF, ωC = 0.01005 S. Load 20 + j10 Ω:
-    // Z + jωL = 20 + j12.9, norm 566.41, inverse 0.03531011 − j0.02277502, Y = 0.03531011 − j0.01272502
+    // Inductors 50 and 220 nH: L = 290 nH, ωL = 2.9 Ω. Capacitor 1000 pF: C = 1005 pF, ωC = 0.01005
+    // S. Load 20 + j10 Ω: Z + jωL = 20 + j12.9, norm 566.41, inverse 0.03531011 − j0.02277502, Y =
+    // 0.03531011 − j0.01272502
     // |Y|² = 1.2468039e-3 + 1.619261e-4 = 1.40873e-3, Zin = 25.06520 + j9.03297
     // |Γ|² = (24.93480² + 9.03297²) / (75.06520² + 9.03297²) = 703.3388 / 5716.3788 = 0.123039
     let c = space().combination(&[0b101, 0b100_0000, 1]).unwrap();
@@ -52,7 +54,8 @@ fn source_side_by_hand() {
 
 #[test]
 fn every_state_matches_the_load_made_for_it() {
-    // Solve Zin = 50 for the load. Load side: 1/Z = 1/(50 − jωL) − jωC. Source side: Z = 1/(1/50 − jωC) − jωL.
+    // Solve Zin = 50 for the load.
+    // Load side: 1/Z = 1/(50 − jωL) − jωC. Source side: Z = 1/(1/50 − jωC) − jωL.
     let minus = |z: Complex| Complex { re: -z.re, im: -z.im };
     for c in states() {
         let parts = Parts::of(&c);
@@ -79,7 +82,8 @@ fn lossless_bounds_and_identities() {
         let is_ordinary = (1.0..=1e3).contains(&resistance);
         for c in states() {
             let (reflection, cost, swr) = (network.reflection(&c), network.cost(&c), network.swr(&c));
-            // At the limits of the loads |Γ|² is 1 − 10⁻¹², which an f32 rounds to 1; the cost still has it.
+            // At the limits of the loads |Γ|² is 1 − 10⁻¹², which f32 rounds to 1; the cost still
+            // sees it.
             assert!(0.0 <= reflection && (reflection < 1.0 || !is_ordinary && reflection == 1.0));
             assert!(cost.is_finite() && cost >= 0.0 && swr.is_finite() && swr >= 1.0);
             if reflection < 0.99 {
@@ -96,7 +100,8 @@ fn lossless_bounds_and_identities() {
 
 #[test]
 fn cost_and_swr_rise_together() {
-    // Near a match the cost is |Γ|² and loses digits to the 1 in 1 − |Γ|², so only clear differences count.
+    // Near a match the cost is |Γ|² and loses digits to the 1 in 1 − |Γ|², so only clear
+    // differences count.
     let network = Network::default();
     let mut seen: std::vec::Vec<_> = states().map(|c| (network.cost(&c), network.swr(&c))).collect();
     seen.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,17 +1,19 @@
-//! Registers that decide how a chip runs its code, as knobs: wait states, prefetch, caches, the core's own switches.
+//! Registers that decide how a chip runs its code, as knobs: wait states, prefetch, caches.
 //!
-//! A table a chip: [`stm32f4`], [`nrf52840`], [`rp2350`], and for any other [`cortex_m`]. A [`Field`] is a few bits of
-//! a register; a level of its knob is what is written there. [`Registers`] makes an objective of a table and a
-//! measurement.
+//! Each chip has a table: [`stm32f4`], [`nrf52840`], [`rp2350`], and [`cortex_m`] for any other. A
+//! [`Field`] is a few bits of a register; each level of its knob is a value for them. [`Registers`]
+//! makes an objective of a table and a measurement.
 //!
-//! **Choices.** A table lists only what is safe at the clock a chip has after reset, in every combination and in every
-//! order: any wait state is enough for the flash at that clock. Levels are in the order *off, on*, whether the bit says
-//! enable or disable. What was written is read back, as the manuals ask for wait states; a register that does not take
-//! it is a failed measurement. QEMU has most of these registers only as memory that reads zero: there the check is left
-//! out, and nothing depends on them. Addresses are in the tables and nowhere else, so whoever holds a field may write
-//! it.
+//! **Choices**
+//! - A table lists only settings that are safe at the clock after reset, in every combination and
+//!   order: any wait state is enough for the flash at that clock.
+//! - Levels are in the order *off, on*, whether the bit enables or disables.
+//! - Each write is read back, as the manuals demand for wait states; a register that does not hold
+//!   it fails the measurement. QEMU reads zero for most of these registers, so there the check is
+//!   off.
+//! - The tables hold the only addresses, so code that has a field may write it.
 //!
-//! **Cost.** A read, a write and a read for each field.
+//! **Cost.** A read, a write and a read per field.
 
 use trimtab::{Combination, Knob, Level};
 
@@ -31,7 +33,7 @@ const DISABLES: &[u32] = &[1, 0];
 /// A few bits of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What it does, for people.
+    /// Its name, for logs.
     pub name: &'static str,
     address: usize,
     shift: u32,
@@ -41,38 +43,39 @@ pub struct Field {
 }
 
 impl Field {
-    /// One bit: off is level 0, on is level 1.
+    /// One bit: level 0 is off, level 1 is on.
     const fn bit(name: &'static str, address: usize, shift: u32, values: &'static [u32], reset: Level) -> Self {
         Self { name, address, shift, bits: 1, values, reset }
     }
 
-    /// Where the register is.
+    /// The address of the register.
     pub const fn address(&self) -> usize {
         self.address
     }
 
-    /// Which bits of the register are this field's.
+    /// The bits of the field in its register.
     pub const fn mask(&self) -> u32 {
         (u32::MAX >> (u32::BITS - self.bits)) << self.shift
     }
 
-    /// What a level writes to those bits; a level that the knob does not have writes what the chip has after reset.
+    /// The bits that a level writes. A level that the knob does not have writes the value after
+    /// reset.
     pub fn value(&self, level: Level) -> u32 {
         let at = |level: Level| self.values.get(usize::from(level));
         at(level).or_else(|| at(self.reset)).map_or(0, |value| value << self.shift)
     }
 
-    /// What a level means, for people: 0 or 1 for off or on, otherwise the number that is written.
+    /// A level for logs: 0 or 1 for off or on, otherwise the number that is written.
     pub fn shown(&self, level: Level) -> u32 {
         if self.bits == 1 { u32::from(level) } else { self.value(level) >> self.shift }
     }
 
-    /// The level that the chip starts with.
+    /// The level after reset.
     pub const fn reset(&self) -> Level {
         self.reset
     }
 
-    /// As a knob: two levels are apart, more are in order.
+    /// The knob: nominal with two levels, ranked with more.
     pub const fn knob(&self) -> Knob {
         match self.values.len() {
             levels @ 0..=2 => Knob::nominal(levels as u16),
@@ -100,17 +103,17 @@ pub const fn knobs<const K: usize>(fields: &[Field; K]) -> [Knob; K] {
     knobs
 }
 
-/// The levels that the chip starts with.
+/// The levels after reset.
 pub fn at_reset<const K: usize>(fields: &[Field; K]) -> [Level; K] {
     fields.map(|field| field.reset)
 }
 
-/// How registers are reached: the chip's own, or a model of them in a test.
+/// Access to registers: the chip's own, or a model in a test.
 pub trait Bus {
-    /// The register that a field is in.
+    /// Reads the register of a field.
     fn read(&mut self, field: &Field) -> u32;
 
-    /// Writes the register that a field is in.
+    /// Writes the register of a field.
     fn write(&mut self, field: &Field, register: u32);
 }
 
@@ -124,16 +127,17 @@ pub struct Registers<const K: usize, B, Read> {
 }
 
 impl<const K: usize, B, Read> Registers<K, B, Read> {
-    /// A table, the way to its registers, whether they must read back what was written, and the measurement.
+    /// A table, access to its registers, whether to check each write by reading back, and the
+    /// measurement.
     pub const fn new(fields: [Field; K], bus: B, is_checked: bool, read: Read) -> Self {
         Self { fields, bus, is_checked, read }
     }
 }
 
-/// What went wrong with registers.
+/// Why a setting has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterError<E> {
-    /// A field did not take what was written; its name.
+    /// The field of this name did not hold its value.
     NotTaken(&'static str),
     /// The measurement failed.
     Read(E),
@@ -194,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The bits by hand, from the manuals: what a chip does not survive is a wrong bit.
+    /// The bits by hand, from the manuals: a wrong bit can hurt a chip.
     #[test]
     fn bits_are_where_the_manuals_have_them() {
         let masks = |table: &[Field]| table.iter().map(|f| (f.address(), f.mask())).collect::<Vec<_>>();
@@ -206,7 +210,7 @@ mod tests {
         assert_eq!(masks(&rp2350::FIELDS)[..2], [(0x400C_8000, 1), (0x400D_000C, 0xFF)]);
     }
 
-    /// Registers that hold what is written, and know every write.
+    /// Registers that hold each write.
     #[derive(Default)]
     struct Model {
         registers: BTreeMap<usize, u32>,
@@ -235,13 +239,14 @@ mod tests {
         let mut registers = Registers::new(stm32f4::FIELDS, Wire(&model), true, || Ok::<_, ()>(0.0));
         let space = Space::<7>::new(&knobs(&stm32f4::FIELDS)).unwrap();
         registers.apply(&space.combination(&[5, 1, 0, 1, 1, 0, 1]).unwrap()).unwrap();
-        // Five wait states, prefetch (8) and data cache (10); of the core's switches folding (2) is off.
+        // Five wait states, prefetch (8) and data cache (10); of the core's switches folding (2) is
+        // off.
         let expected = [(0x4002_3C00, 0xFFFF_0505), (0xE000_E008, 0b100)];
         assert_eq!(model.borrow().registers, BTreeMap::from(expected));
     }
 
     #[test]
-    fn a_register_that_does_not_take_it_is_a_failure_unless_it_is_not_looked_at() {
+    fn a_register_that_does_not_hold_its_value_fails_if_checked() {
         let model = RefCell::new(Model { broken: 1 << 9, ..Model::default() });
         let space = Space::<7>::new(&knobs(&stm32f4::FIELDS)).unwrap();
         let c = space.combination(&[0, 0, 1, 0, 1, 1, 1]).unwrap();
@@ -251,7 +256,8 @@ mod tests {
         }
     }
 
-    /// A chip of which a wait state costs 4 without the caches and 1 with both, and whatever is off costs a little.
+    /// A chip where a wait state costs 4 without the caches and 1 with both, and each switch that
+    /// is off costs a little.
     #[test]
     fn the_best_setting_of_a_modelled_chip_is_found() {
         const KNOBS: [Knob; 7] = knobs(&stm32f4::FIELDS);
@@ -266,7 +272,7 @@ mod tests {
         let mut tuner = <trimtab::tuner!(KNOBS, observations: 48, rows: 128)>::new();
         tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 1).unwrap();
         let best = tune(&mut tuner, &mut registers, 48).unwrap().unwrap();
-        // No wait state, and everything that helps without one: prefetch and the core's three switches.
+        // No wait state, and the switches that help without one: prefetch and the core's three.
         assert_eq!(best.value, 100.0);
         assert_eq!(model.borrow().registers[&0x4002_3C00] & 0x107, 0x100);
     }

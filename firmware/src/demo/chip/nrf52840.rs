@@ -1,10 +1,11 @@
 //! How an nRF52840 reaches its flash: the instruction cache, and the core's switches.
 //!
-//! | bit of NVMC.ICACHECNF, 0x4001_E540 | what |
+//! | bit of NVMC.ICACHECNF, 0x4001_E540 | purpose |
 //! |---|---|
-//! | 0 CACHEEN | instruction cache; after reset off |
+//! | 0 CACHEEN | instruction cache; off after reset |
 //!
-//! (nRF52840 product specification, chapter NVMC.) Its wait states and its clock, 64 MHz, are fixed.
+//! (nRF52840 product specification, chapter NVMC.) Its wait states and its clock, 64 MHz, are
+//! fixed.
 
 use super::{ENABLES, Field, cortex_m};
 

@@ -1,15 +1,19 @@
-//! How an RP2350 reaches its external flash: the cache before it, the clock of the serial bus, and the core's switches.
+//! How an RP2350 reaches its external flash: the cache, the clock of the serial bus, and the core's
+//! switches.
 //!
-//! | bits | what |
+//! | bits | purpose |
 //! |---|---|
-//! | 0 EN_SECURE of XIP_CTRL.CTRL, 0x400C_8000 | cache of the flash, for secure code; after reset on |
-//! | 7:0 CLKDIV of QMI.M0_TIMING, 0x400D_000C | system clocks a clock of the flash; may change at any time |
+//! | 0 EN_SECURE of XIP_CTRL.CTRL, 0x400C_8000 | cache of the flash, for secure code; on after reset |
+//! | 7:0 CLKDIV of QMI.M0_TIMING, 0x400D_000C | system clocks per flash clock; may change at any time |
 //!
-//! (RP2350 data sheet, sections 4.4.5, XIP_CTRL, and 12.14, QMI.) A Cortex-M33 has no write buffer to switch off.
+//! (RP2350 data sheet, sections 4.4.5, XIP_CTRL, and 12.14, QMI.) A Cortex-M33 has no write buffer
+//! to switch off.
 //!
-//! **Choices.** Before any set-up of clocks the chip runs from its ring oscillator, at about 11 MHz, and every flash
-//! keeps up with a divider of 2. A divider of 1 is left out: when data is sampled would have to change with it. The
-//! register starts with 4; the boot ROM may leave another.
+//! **Choices**
+//! - Before clocks are set up, the chip runs from its ring oscillator at about 11 MHz, and every
+//!   flash keeps up with a divider of 2.
+//! - A divider of 1 is left out: the sampling time of the data would have to change with it.
+//! - The register starts with 4; the boot ROM may leave another value.
 
 use super::{ENABLES, Field, cortex_m};
 

@@ -1,19 +1,22 @@
-//! How an STM32F405, F411 or F446 reaches its flash: the access control register, and the core's switches.
+//! How an STM32F405, F411 or F446 reaches its flash: access control register and core switches.
 //!
-//! | bits of FLASH_ACR, 0x4002_3C00 | what |
+//! | bits of FLASH_ACR, 0x4002_3C00 | purpose |
 //! |---|---|
-//! | 2:0 LATENCY | wait states, 0 to 7; after reset 0 |
-//! | 8 PRFTEN | prefetch: the next line is read ahead |
+//! | 2:0 LATENCY | wait states, 0 to 7; 0 after reset |
+//! | 8 PRFTEN | prefetch: reads the next line ahead |
 //! | 9 ICEN | instruction cache |
 //! | 10 DCEN | data cache, for constants |
 //!
-//! (Reference manuals RM0090 of the F405, RM0383 of the F411, RM0390 of the F446: chapter 3, flash access control
-//! register.)
+//! (Reference manuals RM0090 of the F405, RM0383 of the F411, RM0390 of the F446: chapter 3, flash
+//! access control register.)
 //!
-//! **Choices.** After reset these chips run at 16 MHz, where no wait state is needed at any voltage, so each number of
-//! them is safe. A program that raises the clock must first set the wait states of the manual's table, and may then
-//! tune what is above them by a feasibility rule. An STM32F405 of revision A has no prefetch that works (errata sheet
-//! ES0182): leave that knob out there.
+//! **Choices**
+//! - After reset these chips run at 16 MHz, which needs no wait state at any voltage, so every
+//!   number of wait states is safe.
+//! - A program that raises the clock must first set the wait states of the manual's table, and may
+//!   then tune above them with a feasibility rule.
+//! - Prefetch does not work on an STM32F405 of revision A (errata sheet ES0182): leave that knob
+//!   out there.
 
 use super::{ENABLES, Field, cortex_m};
 

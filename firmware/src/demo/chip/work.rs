@@ -1,21 +1,23 @@
-//! A fixed piece of work to measure a chip by: constants read from flash, branches, stores, divisions.
+//! A fixed piece of work to measure a chip by: constants read from flash, branches, stores,
+//! divisions.
 //!
-//! **Choices.** What it computes does not matter, but it must be the same every time: [`run`] must give [`CHECKSUM`],
-//! and what gives anything else, say because a setting does not suit the chip, is no measurement. Sums and divisions of
-//! f32 are rounded as IEEE 754 says, so every machine agrees.
+//! **Choices**
+//! - [`run`] must return [`CHECKSUM`]. Another result means that a setting does not suit the chip,
+//!   and the measurement fails.
+//! - Sums and divisions of f32 round as IEEE 754 says, so every machine agrees.
 
 use core::hint::black_box;
 
-/// What [`run`] must give.
+/// The result of [`run`].
 pub const CHECKSUM: u32 = 0x79DB_31F5;
 
-/// Passes over the constants: enough for a cache to fill and then to serve.
+/// Passes over the constants: enough for a cache to fill and then to help.
 const ROUNDS: u32 = 8;
 
 /// Constants in flash, 1 KiB: more than a line of any cache.
 static TABLE: [u32; 256] = table();
 
-/// Numbers without a visible pattern (a linear congruential generator).
+/// Numbers without a visible pattern, by a linear congruential generator.
 const fn table() -> [u32; 256] {
     let mut table = [0; 256];
     let mut i = 0;
@@ -36,7 +38,7 @@ pub fn run() -> u32 {
     let mut sum: u32 = 0;
     for round in 0..ROUNDS {
         for x in table {
-            // Jumps about in the table, so that reading ahead is right only half of the time.
+            // Jumps about in the table, so that reading ahead helps only half of the time.
             let other = table[(x ^ sum) as usize % table.len()];
             sum = if other & 1 == 0 { sum.rotate_left(5) ^ other } else { sum.wrapping_add(other) };
             let place = &mut kept[other as usize % 16];
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_that_of_the_work() {
+    fn the_work_has_its_checksum() {
         assert_eq!(run(), CHECKSUM, "{:#010x}", run());
     }
 }

@@ -1,32 +1,34 @@
-//! Three ways to sum up products: integers, pairs of integers, float.
+//! Three ways to sum products: integers, pairs of integers, float.
 //!
 //! | way | a sample in a register | a product and its sum |
 //! |---|---|---|
 //! | [`Integers`] | one, as an i32 | one multiply-accumulate |
-//! | [`Pairs`] | it and the one after it, 16 bits each | two at once: SMLAD, where the chip has it |
+//! | [`Pairs`] | it and the next one, 16 bits each | two at once: SMLAD, where the chip has it |
 //! | [`Float`] | one, as an f32 | a multiplication and an addition |
 //!
-//! **Choices.** Coefficients are constants: they are in flash in the form that a way needs, 128 bytes each. Samples come
-//! from a converter as i16 and have to be brought into form, at each use or once. Rust has no stable intrinsic for SMLAD,
-//! so it is one line of assembly on thumbv7em; elsewhere two multiplications stand for it, with the same result.
+//! **Choices**
+//! - Coefficients are constants: flash holds them in the form of each way, 128 bytes each.
+//! - Samples come from a converter as i16 and are converted at each use or once.
+//! - Rust has no stable intrinsic for SMLAD, so thumbv7em uses one line of assembly. Elsewhere two
+//!   multiplications give the same result.
 
 use super::filter::{COEFFICIENTS, LENGTH, OUTPUTS, Scratch, TAPS, Workspace};
 
-/// A way to sum up products.
+/// A way to sum products.
 pub trait Number {
-    /// What a sample, a coefficient and a sum are in a register.
+    /// The register type of a sample, a coefficient and a sum.
     type Word: Copy + 'static;
-    /// Taps that one product takes.
+    /// Taps per product.
     const TAPS: usize;
-    /// Nothing summed up yet.
+    /// The empty sum.
     const ZERO: Self::Word;
     /// The coefficients, in flash.
     const COEFFICIENTS: &'static [Self::Word; TAPS];
 
-    /// The samples, the outputs and the memory for this way, apart.
+    /// Borrows samples, outputs and the memory for this way separately.
     fn parts(workspace: &mut Workspace) -> Parts<'_, Self::Word>;
 
-    /// A sample and the one after it, in form.
+    /// Converts a sample and the next one.
     fn word(sample: i16, next: i16) -> Self::Word;
 
     /// The sum of two samples that share a coefficient.
@@ -93,7 +95,8 @@ impl Number for Integers {
     }
 }
 
-/// 16-bit integers, two products at a time: the even tap in the lower half of a word, the odd one in the upper half.
+/// 16-bit integers, two products at a time: the even tap in the lower half of a word, the odd one
+/// in the upper half.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs;
 
@@ -146,8 +149,9 @@ const fn pair(low: i16, high: i16) -> i32 {
 #[inline(always)]
 fn multiply_add_pairs(sum: i32, a: i32, b: i32) -> i32 {
     let result;
-    // SAFETY: SMLAD reads three registers and writes one, and touches no memory. It may set the Q flag, so it does not
-    // promise to preserve flags. The build script sets `has_smlad` only for targets that have the instruction.
+    // SAFETY: SMLAD reads three registers, writes one and touches no memory. It may set the Q flag,
+    // so the options do not include `preserves_flags`. The build script sets `has_smlad` only for
+    // targets with the instruction.
     unsafe {
         core::arch::asm!(
             "smlad {result}, {a}, {b}, {sum}",

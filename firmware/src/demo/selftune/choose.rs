@@ -1,11 +1,11 @@
-//! From a setting to its code: one knob after the other becomes a constant.
+//! From a setting to its code: knob by knob becomes a constant.
 
 use super::arithmetic::{Float, Integers, Number, Pairs};
 use super::variant::{Variant, filter};
 use super::{Arithmetic, Order, Setting};
 
-/// The code of a setting, if there is such a filter.
-// Inlined for the reason that `Setting::variant` is.
+/// The code of a setting, or `None` if there is no such filter.
+// Inlined for the same reason as `Setting::variant`.
 #[inline]
 pub(super) fn choose(s: &Setting) -> Option<Variant> {
     match s.arithmetic {
@@ -49,7 +49,7 @@ fn by_samples<N: Number, const B: usize, const U: usize, const TAPS_OUTSIDE: boo
     }
 }
 
-// What is infeasible is not compiled, hence `if const`.
+// `if const` keeps infeasible settings from being compiled.
 fn by_symmetry<N: Number, const B: usize, const U: usize, const TAPS_OUTSIDE: bool, const PREPARED: bool>(
     s: &Setting,
 ) -> Option<Variant> {

@@ -1,8 +1,10 @@
-//! The code as hardware: applying a setting chooses the function, measuring runs and times it.
+//! The code as hardware: applying a setting selects the function, measuring runs and times it.
 //!
-//! **Choices.** The timer is the caller's: the chip's own, or a model in a test. A function runs twice and is timed the
-//! second time, so that a chip with caches is measured as it runs in a loop. Every output is checked each time; a wrong
-//! one is a failure, however quickly it came.
+//! **Choices**
+//! - The caller brings the timer: the chip's own, or a model in a test.
+//! - A function runs twice and the second run is timed, so a chip with caches is measured as in a
+//!   loop.
+//! - Every output is checked each time. A wrong one is a failure, however quick.
 //!
 //! **Cost.** Two blocks of the filter, and clearing the memory between them, which is not timed.
 
@@ -13,19 +15,19 @@ use trimtab::Combination;
 use super::{COUNT, Setting, Variant, Workspace};
 use crate::objective::Objective;
 
-/// The filter, to be set and timed. `T` runs a variant and says what it cost.
+/// The filter to set and time. `T` runs a variant and returns its cost.
 ///
 /// ```
 /// use trimtab_firmware::objective::Objective;
 /// use trimtab_firmware::selftune::{Code, CodeError, Workspace, space};
 /// let (space, mut workspace) = (space(), Workspace::new());
-/// // A timer that takes every filter for equal.
+/// // A timer for which every filter costs the same.
 /// let mut code = Code::new(&mut workspace, |variant, workspace| {
 ///     variant.run(workspace);
 ///     1000
 /// });
 /// assert_eq!(code.evaluate(&space.combination(&[0; 7])?), Ok(1000.0));
-/// // Pairs need two taps at least.
+/// // Pairs need at least two taps.
 /// assert_eq!(code.evaluate(&space.combination(&[1, 0, 0, 0, 0, 0, 0])?), Err(CodeError::NoSuchFilter));
 /// # Ok::<(), trimtab::SpaceError>(())
 /// ```
@@ -37,7 +39,7 @@ pub struct Code<'w, T> {
 }
 
 impl<'w, T: FnMut(&Variant, &mut Workspace) -> u32> Code<'w, T> {
-    /// Brings the workspace into its first state; nothing is chosen yet.
+    /// Initialises the workspace. No setting is applied yet.
     pub fn new(workspace: &'w mut Workspace, timer: T) -> Self {
         workspace.init();
         Self { workspace, timer, variant: None }
@@ -47,7 +49,7 @@ impl<'w, T: FnMut(&Variant, &mut Workspace) -> u32> Code<'w, T> {
 impl<T: FnMut(&Variant, &mut Workspace) -> u32> Objective<COUNT> for Code<'_, T> {
     type Error = CodeError;
 
-    // Inlined for the reason that `Setting::variant` is.
+    // Inlined for the same reason as `Setting::variant`.
     #[inline]
     fn apply(&mut self, c: &Combination<COUNT>) -> Result<(), CodeError> {
         self.variant = Setting::of(c).variant();
@@ -77,8 +79,8 @@ pub enum CodeError {
 impl fmt::Display for CodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoSuchFilter => "there is no such filter, apply a feasible combination",
-            Self::WrongResult => "an output is wrong, so the time it took means nothing",
+            Self::NoSuchFilter => "no such filter: apply a feasible combination first",
+            Self::WrongResult => "an output is wrong, so its time does not count",
         })
     }
 }

@@ -1,6 +1,6 @@
-//! What every setting costs, by enumeration: the truth that a search is compared with.
+//! The cost of every setting, by enumeration, to judge a search by.
 //!
-//! **Choices.** A table can be tuned like hardware ([`Replay`]), so that other seeds are compared without measuring again.
+//! **Choices.** [`Replay`] tunes a table like hardware, so other seeds need no measurements.
 //!
 //! **Cost.** 3 KB.
 
@@ -10,7 +10,7 @@ use super::search::{Found, feasible};
 use super::{COMBINATIONS, COUNT, space};
 use crate::objective::Objective;
 
-/// What every setting costs.
+/// The cost of every setting.
 ///
 /// ```
 /// use trimtab_firmware::selftune::Costs;
@@ -20,17 +20,17 @@ use crate::objective::Objective;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Costs {
-    /// By index; zero if there is none.
+    /// By index; zero without a cost.
     costs: [f32; COMBINATIONS],
 }
 
 impl Costs {
-    /// Nothing known yet. All zero, so that a static table costs no flash.
+    /// An empty table. All zero, so a static one takes no flash.
     pub const fn new() -> Self {
         Self { costs: [0.0; COMBINATIONS] }
     }
 
-    /// Measures every feasible setting; how many have a cost.
+    /// Measures every feasible setting. Returns the number with a cost.
     pub fn enumerate(&mut self, mut measure: impl FnMut(&Combination<COUNT>) -> Option<f32>) -> usize {
         let space = space();
         let mut measured = 0;
@@ -44,17 +44,17 @@ impl Costs {
         measured
     }
 
-    /// The cost of a setting; none if it is infeasible or failed.
+    /// The cost of a setting, or `None` if it is infeasible or failed.
     pub fn of(&self, c: &Combination<COUNT>) -> Option<f32> {
         self.costs.get(space().index(c) as usize).copied().filter(|cost| *cost > 0.0)
     }
 
-    /// The cheapest of all settings; of equals the first.
+    /// The cheapest setting, the first among equals.
     pub fn best(&self) -> Option<Found> {
         self.best_of(|_| true)
     }
 
-    /// The cheapest of the settings with one knob at this level: what the level can come to, all else tuned.
+    /// The cheapest setting with one knob at this level: the best that the level allows.
     pub fn best_with(&self, knob: usize, level: Level) -> Option<Found> {
         self.best_of(|c| c.level(knob) == level)
     }
@@ -68,7 +68,7 @@ impl Costs {
         known.min_by(|a, b| a.cost.total_cmp(&b.cost))
     }
 
-    /// The table as if it were the hardware.
+    /// The table in place of the hardware.
     pub fn replay(&self) -> Replay<'_> {
         Replay { costs: self, applied: None }
     }
@@ -80,7 +80,7 @@ impl Default for Costs {
     }
 }
 
-/// A table that is measured instead of the hardware.
+/// An objective that looks costs up in a table.
 #[derive(Clone, Debug)]
 pub struct Replay<'c> {
     costs: &'c Costs,

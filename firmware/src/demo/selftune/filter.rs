@@ -1,4 +1,4 @@
-//! The filter itself: what goes in, what must come out.
+//! The filter itself: input and expected output.
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
@@ -6,27 +6,28 @@
 //! | x | samples, 12 bits and a sign as from a converter | 159 |
 //! | y | outputs, in 1/4096 of a sample | 128 |
 //!
-//! **Choices.** The filter is a sinc at a tenth of the sampling rate under a Hamming window, rounded. |y| ≤ Σ|h|·max|x| =
-//! 5432 · 2047 = 11 119 304 < 2²⁴, so every partial sum is exact in f32. The samples have no pattern that a wrong index
-//! could hide behind. After the last sample there are zeros: what is taken together is then loaded without asking
-//! where the end is.
+//! **Choices**
+//! - The filter is a sinc at a tenth of the sampling rate under a Hamming window, rounded.
+//! - |y| ≤ Σ|h|·max|x| = 5432 · 2047 = 11 119 304 < 2²⁴, so every partial sum is exact in f32.
+//! - The samples have no pattern that could hide a wrong index.
+//! - Zeros follow the last sample, so tiles load without checking for the end.
 
 /// Coefficients.
 pub const TAPS: usize = 32;
 
-/// Outputs of a block.
+/// Outputs per block.
 pub const OUTPUTS: usize = 128;
 
 /// Samples that the outputs depend on.
 pub const SAMPLES: usize = OUTPUTS + TAPS - 1;
 
-/// Most outputs, or taps, that are taken together.
+/// Most outputs or taps processed together.
 pub const MOST: usize = 8;
 
-/// Samples in reach of what is taken together, one more for pairs.
+/// Samples in reach of the largest tile, one more for pairs.
 pub const REACH: usize = 2 * MOST + 1;
 
-/// Samples and the zeros behind them.
+/// Samples and the zeros after them.
 pub const LENGTH: usize = SAMPLES + REACH;
 
 /// The first half of h; the second is its mirror image.
@@ -60,14 +61,14 @@ pub fn output(n: usize) -> i32 {
     COEFFICIENTS.iter().enumerate().fold(0, |sum, (k, h)| sum + i32::from(*h) * i32::from(sample(n + k)))
 }
 
-/// Memory of one kind of number.
+/// Memory for one kind of number.
 #[derive(Clone, Debug)]
 pub struct Scratch<N> {
     /// The samples, if they are prepared.
     pub samples: [N; LENGTH],
     /// The coefficients, if they are copied.
     pub coefficients: [N; TAPS],
-    /// Sums under way, if the taps are outside.
+    /// Partial sums, if the taps are outside.
     pub sums: [N; OUTPUTS],
 }
 
@@ -77,12 +78,12 @@ impl<N: Copy> Scratch<N> {
     }
 }
 
-/// What every way of filtering works on.
+/// The memory that every form of the filter works on.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// x, with zeros behind.
+    /// x, followed by zeros.
     pub samples: [i16; LENGTH],
-    /// y, if all went well.
+    /// y.
     pub outputs: [i32; OUTPUTS],
     expected: [i32; OUTPUTS],
     /// For integers and pairs.
@@ -92,7 +93,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// All zero, so that a static one costs no flash; [`init`](Self::init) makes it ready.
+    /// All zero, so a static one takes no flash. Call [`init`](Self::init) before use.
     pub const fn new() -> Self {
         Self {
             samples: [0; LENGTH],
@@ -103,14 +104,14 @@ impl Workspace {
         }
     }
 
-    /// Brings the samples in and computes what is expected, by the definition.
+    /// Fills in the samples and computes the expected outputs by the definition.
     pub fn init(&mut self) {
         self.samples.iter_mut().take(SAMPLES).enumerate().for_each(|(i, x)| *x = sample(i));
         self.expected.iter_mut().enumerate().for_each(|(n, y)| *y = output(n));
         self.clear();
     }
 
-    /// Forgets what was computed, so that nothing right can be left over from another way.
+    /// Clears the outputs, so that no right one is left over from another form.
     pub fn clear(&mut self) {
         // No output is that large.
         self.outputs = [i32::MIN; OUTPUTS];
@@ -118,7 +119,7 @@ impl Workspace {
         self.floats = Scratch::new(0.0);
     }
 
-    /// Whether all outputs are as they must be.
+    /// Whether all outputs are right.
     pub fn is_right(&self) -> bool {
         self.outputs == self.expected
     }
@@ -138,7 +139,8 @@ mod tests {
     fn the_filter_is_symmetric_passes_what_is_slow_and_stays_exact_in_f32() {
         assert!((0..TAPS).all(|k| COEFFICIENTS[k] == COEFFICIENTS[TAPS - 1 - k]));
         assert_eq!(COEFFICIENTS.iter().sum::<i16>(), 4096);
-        // The fastest signal there is, +1, −1, +1 …, is gone: a symmetric filter of even length has a zero there.
+        // The fastest signal, +1, −1, +1 …, vanishes: a symmetric filter of even length has a zero
+        // there.
         assert_eq!((0..TAPS).map(|k| COEFFICIENTS[k] * [1, -1][k % 2]).sum::<i16>(), 0);
         let most = COEFFICIENTS.iter().map(|h| i32::from(h.abs())).sum::<i32>() * 2047;
         assert!(most == 11_119_304 && most < 1 << 24);

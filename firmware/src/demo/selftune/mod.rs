@@ -1,24 +1,28 @@
-//! The chip tunes its own code: one filter, written in some six hundred ways.
+//! The chip tunes its own code: one filter in 608 forms.
 //!
-//! y\[n\] = Σ h\[k\]·x\[n + k\], k from 0 to 31, for a block of 128 outputs: a finite impulse response (FIR) filter, the
-//! loop that much of signal processing consists of. All ways give the same 128 integers; they differ in what they cost.
+//! y\[n\] = Σ h\[k\]·x\[n + k\], k from 0 to 31, for a block of 128 outputs: a finite impulse
+//! response (FIR) filter, the loop of much signal processing. All forms compute the same 128
+//! integers at different cost.
 //!
-//! | knob | levels | what it changes |
+//! | knob | levels | effect |
 //! |---|---|---|
-//! | arithmetic | 16-bit integers, pairs of them, float | how a product is summed up: [`Number`](arithmetic::Number) |
+//! | arithmetic | 16-bit integers, pairs of them, float | how products are summed: [`Number`](arithmetic::Number) |
 //! | outputs | 1, 2, 4, 8 | outputs computed together, in registers |
-//! | taps | 1, 2, 4, 8 | taps taken together, without a loop |
-//! | order | outputs outside, taps outside | which of the two loops is inside the other |
-//! | samples | as they are, prepared | converted at each use, or all of them once and kept in RAM |
-//! | coefficients | flash, RAM | read where they are, or copied first |
+//! | taps | 1, 2, 4, 8 | taps processed together, without a loop |
+//! | order | outputs outside, taps outside | which loop is inside the other |
+//! | samples | as they are, prepared | converted at each use, or all once and kept in RAM |
+//! | coefficients | flash, RAM | read in place, or copied first |
 //! | symmetry | unused, used | h is symmetric: samples that share a coefficient can be added first |
 //!
-//! **Choices.** All samples and coefficients are integers, so small that every sum is below 2²⁴: exact in f32 too,
-//! whatever the order. Level 0 of every knob is the filter as it is first written down, [`Setting::default`]. Pairs need
-//! two taps at least and cannot use the symmetry: those combinations are infeasible.
+//! **Choices**
+//! - Samples and coefficients are integers so small that every sum is below 2²⁴: exact in f32 too,
+//!   in any order.
+//! - Level 0 of every knob is the filter as first written down, [`Setting::default`].
+//! - Pairs need at least two taps and cannot use the symmetry: those combinations are infeasible.
 //!
-//! **Cost.** 304 functions: every combination is compiled, but for where the coefficients are, which is a pointer. They
-//! are most of the image's flash, which `cargo xtask cost` prints. A [`Workspace`] of 4 KB.
+//! **Cost.** 304 functions: one per combination, except that the place of the coefficients is a
+//! pointer. They are most of the image's flash, which `cargo xtask cost` prints. A [`Workspace`]
+//! takes 4 KB.
 
 use core::fmt;
 
@@ -38,13 +42,13 @@ pub mod search;
 mod unrolled;
 mod variant;
 
-/// How many knobs there are.
+/// Number of knobs.
 pub const COUNT: usize = 7;
 
-/// How many combinations there are, infeasible ones included.
+/// Number of combinations, including infeasible ones.
 pub const COMBINATIONS: usize = 768;
 
-/// How many outputs, or taps, can be taken together, level by level.
+/// Outputs or taps processed together, per level.
 pub static TOGETHER: [f32; 4] = [1.0, 2.0, 4.0, 8.0];
 
 /// The knobs, in the order of [`Setting`]'s fields.
@@ -58,16 +62,16 @@ pub const KNOBS: [Knob; COUNT] = [
     Knob::nominal(2),
 ];
 
-/// What the knobs are called, in the same order.
+/// The names of the knobs, in the same order.
 pub const NAMES: [&str; COUNT] = ["arithmetic", "outputs", "taps", "order", "samples", "coefficients", "symmetry"];
 
-/// Most measurements that the tuner keeps.
+/// Measurements that the tuner keeps.
 pub const OBSERVATIONS: usize = 64;
 
 /// The tuner, the same type on the host and on the chip.
 pub type CodeTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
-/// All combinations; those that make no sense are infeasible.
+/// All combinations. Those without a filter are infeasible.
 ///
 /// ```
 /// use trimtab_firmware::selftune::space;
@@ -78,12 +82,12 @@ pub type CodeTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 25
 pub fn space() -> Space<COUNT> {
     match Space::new(&KNOBS) {
         Ok(space) => space.with_feasible(&|c| Setting::of(c).is_feasible()),
-        // The knobs are constants and a test makes this call.
+        // The knobs are constants, and the tests make this call.
         Err(_) => unreachable!(),
     }
 }
 
-/// How a product of coefficient and sample is summed up.
+/// How products of coefficients and samples are summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// 16-bit integers, one product at a time.
@@ -105,7 +109,7 @@ pub enum Order {
     TapsOutside,
 }
 
-/// A way to write the filter.
+/// A form of the filter.
 ///
 /// ```
 /// use trimtab_firmware::selftune::{Setting, space};
@@ -115,11 +119,11 @@ pub enum Order {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// How a product is summed up.
+    /// How products are summed.
     pub arithmetic: Arithmetic,
     /// Outputs computed together: 1, 2, 4 or 8.
     pub outputs: usize,
-    /// Taps taken together: 1, 2, 4 or 8.
+    /// Taps processed together: 1, 2, 4 or 8.
     pub taps: usize,
     /// Which loop is inside the other.
     pub order: Order,
@@ -132,7 +136,7 @@ pub struct Setting {
 }
 
 impl Default for Setting {
-    /// The filter as it is first written down: two plain loops.
+    /// The filter as first written down: two plain loops.
     fn default() -> Self {
         Self {
             arithmetic: Arithmetic::Integers,
@@ -147,7 +151,7 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// What a combination of [`space`] stands for.
+    /// The setting of a combination of [`space`].
     pub fn of(c: &Combination<COUNT>) -> Self {
         Self {
             arithmetic: match c.level(0) {
@@ -170,14 +174,14 @@ impl Setting {
     }
 
     /// The code, if there is such a filter.
-    // Inlined, so that hundreds of functions are compiled for an image that has this call, and for no other.
+    // Inlined, so that only an image with this call compiles the hundreds of functions.
     #[inline]
     pub fn variant(&self) -> Option<Variant> {
         choose::choose(self)
     }
 }
 
-/// In words, for people.
+/// In words, for logs.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.arithmetic {

@@ -1,9 +1,10 @@
 //! The search for the cheapest setting, by the tuner or at random.
 //!
-//! **Choices.** Both begin with the filter as it is first written down, as a person would. Random search never draws
-//! twice, so that it spends its budget as well as it can.
+//! **Choices**
+//! - Both start with the filter as first written down, as a person would.
+//! - Random search never draws twice, to spend its budget as well as it can.
 //!
-//! **Cost.** Beside the tuner nothing; random search takes a bit a combination.
+//! **Cost.** Nothing beside the tuner; random search takes one bit per combination.
 
 use trimtab::internals::Random;
 use trimtab::{Combination, Config, Error, Space};
@@ -16,14 +17,14 @@ use crate::objective::{Objective, Step, step};
 pub struct Found {
     /// The setting.
     pub combination: Combination<COUNT>,
-    /// What it costs.
+    /// Its cost.
     pub cost: f32,
-    /// Which measurement it was, counted from 1.
+    /// Its measurement, counted from 1.
     pub measurement: usize,
 }
 
 impl Found {
-    /// The cheaper of the two; of equals the first.
+    /// The cheaper of the two, the first among equals.
     fn keep(best: &mut Option<Self>, next: Self) {
         if best.is_none_or(|best| next.cost < best.cost) {
             *best = Some(next);
@@ -31,7 +32,8 @@ impl Found {
     }
 }
 
-/// The cheapest setting that the tuner finds with this many measurements; none if all failed. The caller sees every step.
+/// Tunes with this many measurements and shows the caller every step. Returns the cheapest setting,
+/// or `None` if all failed.
 ///
 /// ```
 /// use trimtab_firmware::selftune::{CodeTuner, Costs, search::tuned};
@@ -62,7 +64,8 @@ pub fn tuned<O: Objective<COUNT>>(
     Ok(best)
 }
 
-/// The cheapest of this many settings drawn at random, or of all if there are fewer; none if all failed.
+/// Measures this many settings drawn at random, or all if there are fewer. Returns the cheapest, or
+/// `None` if all failed.
 ///
 /// ```
 /// use trimtab_firmware::selftune::{Costs, search::random};

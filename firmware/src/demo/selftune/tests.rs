@@ -1,4 +1,4 @@
-//! Every combination is the same filter.
+//! Every combination computes the same filter.
 
 extern crate std;
 
@@ -47,7 +47,8 @@ fn what_is_infeasible_has_no_code() {
     }
 }
 
-/// Two settings of different code share a function only if the compiler found them equal, which an optimizing one may.
+/// Two settings with different code share a function only if an optimizing compiler found them
+/// equal.
 #[test]
 fn settings_are_told_apart_in_words() {
     let space = space();

@@ -1,8 +1,10 @@
 //! A loop written out.
 //!
-//! **Choices.** Images are compiled for size, so the compiler keeps a loop of eight rounds a loop, and what is indexed by
-//! its counter stays in memory. A macro that repeats the body leaves it no choice: indices are constants, and what they
-//! name can live in registers. Rounds past the end are under `if const`, so they are not even compiled.
+//! **Choices**
+//! - Images are compiled for size, so the compiler keeps a loop of eight rounds, and whatever the
+//!   counter indexes stays in memory. A macro that repeats the body makes indices constants and
+//!   values registers.
+//! - Rounds past the end are under `if const`, so they are not compiled.
 
 /// `unrolled!(i in N, at most 8, { … })` is `for i in 0..N { … }` for a constant N up to 8, or 16.
 macro_rules! unrolled {

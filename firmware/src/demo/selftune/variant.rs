@@ -11,16 +11,19 @@
 //! | U | taps together |
 //! | tile | B · U products of B + U − 1 samples and U coefficients, without a loop |
 //!
-//! **Choices.** The knobs are const generics, so that the compiler sees each as a constant; only where the coefficients
-//! are is a pointer. No variant is inlined anywhere: what is measured is that code and no other.
+//! **Choices**
+//! - The knobs are const generics, so the compiler sees constants; only the place of the
+//!   coefficients is a pointer.
+//! - No variant is inlined anywhere: a measurement runs that code and no other.
 //!
-//! **Cost.** B + 2U − 1 loads for B · U products, B + U − 1 more with the symmetry for twice as many.
+//! **Cost.** B + 2U − 1 loads for B · U products, B + U − 1 more with the symmetry for twice as
+//! many.
 
 use super::arithmetic::{Number, Parts};
 use super::filter::{LENGTH, MOST, OUTPUTS, REACH, SAMPLES, TAPS, Workspace};
 use super::unrolled::unrolled;
 
-/// A way to filter, ready to run.
+/// A form of the filter, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// The code.
@@ -104,14 +107,15 @@ pub(super) fn filter<
     }
 }
 
-/// Where the samples come from.
+/// The source of the samples.
 struct Input<'w, N: Number, const PREPARED: bool> {
     samples: &'w [i16; LENGTH],
     prepared: &'w [N::Word; LENGTH],
 }
 
 impl<N: Number, const PREPARED: bool> Input<'_, N, PREPARED> {
-    /// The B + U − 1 samples from a place on, in form; none past the end, which no tile reaches.
+    /// The B + U − 1 converted samples from a place on, or `None` past the end, which no tile
+    /// reaches.
     #[inline(always)]
     fn window<const B: usize, const U: usize>(&self, from: usize) -> [N::Word; 2 * MOST] {
         let mut window = [N::ZERO; 2 * MOST];
@@ -137,7 +141,7 @@ fn tile<N: Number, const B: usize, const U: usize, const PREPARED: bool, const F
 ) {
     let Some(h) = coefficients.get(k..).and_then(|rest| rest.first_chunk::<U>()) else { return };
     let window = input.window::<B, U>(n + k);
-    // From the other end: the sample of tap u is mirrored to place U − 1 − u.
+    // Mirrored: the sample of tap u is at place U − 1 − u.
     let mirrored = if FOLDED { input.window::<B, U>(n + TAPS - k - U) } else { window };
     unrolled!(u in U, at most 8, {
         if u.is_multiple_of(N::TAPS) {

@@ -35,7 +35,8 @@ fn cost(levels: &[u8]) -> f32 {
     levels.iter().enumerate().map(|(i, level)| (f32::from(*level) - 2.0 * i as f32).abs()).sum()
 }
 
-/// What a chip sends: a default in the queue, outcomes and failures, two asked at once, a combination that nobody asked for.
+/// The stream of a chip: a default enqueued, outcomes and failures, two asked at once, a
+/// combination that nobody asked for.
 fn sent() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut tuner = Four::new();
@@ -95,13 +96,13 @@ fn a_run_is_repeated_by_tuners_of_any_size_that_is_enough() {
     let whole = Checked { runs: 1, proposals: PROPOSALS, ..Checked::default() };
     assert_eq!(checked(&stream), Ok(whole));
     assert_eq!(check(&mut Larger::new(), &space(), &stream), Ok(whole));
-    // A tuner that was used before is as good.
+    // A used tuner repeats it as well.
     let mut tuner = Larger::new();
     assert_eq!(check(&mut tuner, &space(), &stream), check(&mut tuner, &space(), &stream));
     type Fewer = trimtab::tuner!(KNOBS, observations: 16, rows: 63);
     let too_small = Mismatch { run: 1, number: 0, difference: Difference::Size };
     assert_eq!(check(&mut Fewer::new(), &space(), &stream), Err(too_small));
-    // Sent again after a reset, it is another run.
+    // Sent again after a reset, it counts as another run.
     let twice = [&stream[..], &stream].concat();
     assert_eq!(checked(&twice), Ok(Checked { runs: 2, proposals: 2 * PROPOSALS, ..whole }));
 }
@@ -125,7 +126,7 @@ fn a_resumed_run_carries_its_records() {
     assert_eq!(checked(&bytes), Ok(Checked { runs: 1, proposals: 1, ..Checked::default() }));
 }
 
-/// The numbers of the frames that are found, and how many are said to be missing and to be garbage.
+/// The numbers of the frames found, and the counts of missing and of garbled ones.
 fn found(stream: &[u8]) -> (Vec<u32>, u32, u32) {
     let mut decoder = Decoder::<256>::new();
     let mut numbers = Vec::new();
@@ -146,14 +147,14 @@ fn garbage_at_any_place_costs_at_most_one_frame() {
             let (numbers, lost, garbled) = found(&[&stream[..place], garbage, &stream[place..]].concat());
             let missing: Vec<u32> = all.iter().copied().filter(|number| !numbers.contains(number)).collect();
             assert!(missing.len() <= 1 && numbers.is_sorted() && garbled <= 3, "{place}: {missing:?} {garbled}");
-            // What is missing at the very end cannot be known.
+            // A frame missing at the very end goes unnoticed.
             assert_eq!(lost as usize, missing.iter().filter(|number| **number + 1 < FRAMES).count(), "{place}");
         }
     }
 }
 
 #[test]
-fn a_cut_anywhere_leaves_what_was_before_it() {
+fn a_cut_anywhere_leaves_the_frames_before_it() {
     let stream = sent();
     let mut ends = 0;
     for end in 0..=stream.len() {
@@ -175,14 +176,14 @@ fn missing_frames_are_counted_and_nothing_after_them_is_compared() {
         let after = (frames.len() - missing - 1) as u32;
         assert_eq!((found.lost, found.unchecked, found.garbled), (1, after, 0), "{missing}");
     }
-    // Without its hello a run has nothing to be compared with, and after another one that shows, too.
+    // Without its hello a run cannot be compared, also after another run.
     let found = checked(&joined(&frames[1..])).unwrap();
     assert_eq!((found.runs, found.lost, found.unchecked), (0, 1, FRAMES - 1));
     let found = checked(&joined(&[&frames[..], &frames[1..]].concat())).unwrap();
     assert_eq!((found.runs, found.proposals, found.lost, found.unchecked), (1, PROPOSALS, 1, FRAMES - 1));
 }
 
-/// Decodes a frame, changes it, and encodes it again with a right sum.
+/// Decodes a frame, changes it, and encodes it again with a valid checksum.
 fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame<'_>)) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let (number, mut frame) = wire::decode(&mut bytes).unwrap();
@@ -203,7 +204,7 @@ fn a_changed_bit_of_any_proposal_is_found() {
         ("level 77 of knob 0", |p| p.levels = &[77, 0, 0, 0]),
     ];
     let mut found = 0;
-    // One in three will do, and the two that were asked at once.
+    // Every third proposal, and the two asked at once.
     let places: Vec<usize> = (8..28).step_by(3).chain([28, 29]).collect();
     for place in places.iter().copied() {
         for (says, change) in changes {
@@ -234,7 +235,7 @@ fn a_changed_outcome_shows_in_a_later_proposal() {
 }
 
 #[test]
-fn what_the_listener_must_know_is_compared_too() {
+fn the_space_of_the_listener_is_compared_too() {
     let stream = sent();
     let difference = |space: &Space<4>| check(&mut Four::new(), space, &stream).unwrap_err().difference;
     assert_eq!(difference(&space().with_feasible(&|_| true)), Difference::Predicate);

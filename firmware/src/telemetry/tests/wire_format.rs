@@ -6,7 +6,7 @@ use super::super::*;
 use super::{sent, split};
 
 #[test]
-fn a_flipped_bit_on_the_way_is_never_taken_for_a_frame() {
+fn a_frame_with_a_flipped_bit_is_refused() {
     let frame = split(&sent())[9].clone();
     for bit in 0..8 * frame.len() {
         let mut flipped = frame.clone();
@@ -16,7 +16,7 @@ fn a_flipped_bit_on_the_way_is_never_taken_for_a_frame() {
 }
 
 #[test]
-fn the_longest_frames_fit_in_the_room_that_is_asserted() {
+fn the_longest_frames_fit_the_asserted_room() {
     let (mut plain, mut stuffed) = ([0; wire::MOST_BYTES], [0; wire::MOST_BYTES]);
     let config = Config {
         map: Some(trimtab::Distribution::Signs),
@@ -62,7 +62,8 @@ fn the_longest_frames_fit_in_the_room_that_is_asserted() {
 
 #[test]
 fn the_bytes_of_a_frame_by_hand() {
-    // Version 1, number 5, kind 4, two levels 3 and 0, event Told of 0.5 (0x3f000000, smallest byte first), not resumed, then the sum.
+    // Version 1, number 5, kind 4, two levels 3 and 0, event Told of 0.5 (0x3f000000, little
+    // endian), not resumed, then the checksum.
     let frame = Frame::Happened { levels: &[3, 0], event: Event::Told(0.5), resumed: false };
     let plain = [1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0];
     let mut expected = plain.to_vec();
@@ -73,7 +74,7 @@ fn the_bytes_of_a_frame_by_hand() {
     let mut decoded = bytes[..bytes.len() - 1].to_vec();
     let length = cobs::decode_in_place(&mut decoded).unwrap();
     assert_eq!(decoded[..length], expected);
-    // Zeros at places 5 to 9 and 11: the first block is 6 long, then four of one, ...
+    // Zeros at places 5 to 9 and 11: the first block is 6 long, then four blocks of one, …
     assert_eq!(bytes[..6], [6, 1, 5, 4, 2, 3]);
 }
 
@@ -81,7 +82,7 @@ fn the_bytes_of_a_frame_by_hand() {
 const CRC_OF_PLAIN: u32 = 0x606b_8361;
 
 #[test]
-fn foreign_versions_are_named_and_long_garbage_is_no_frame() {
+fn foreign_versions_are_named_and_long_garbage_is_refused() {
     let plain = [9, 1, 2, 3];
     let sum = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&plain);
     let mut stuffed = [0; 32];
