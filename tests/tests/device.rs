@@ -35,6 +35,17 @@ fn nearest_counts_every_kind_of_point() {
     assert_eq!((counted, lines.len()), (6, 7), "{lines:#?}");
 }
 
+#[test]
+fn level_finds_the_best_by_exact_and_by_rough_functions() {
+    let lines = run("level").success().unwrap();
+    for name in ["sqrt", "ln"] {
+        let line = lines.iter().find(|line| line.contains(&format!("{name}: "))).unwrap();
+        let counts: Vec<u32> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert!(counts.len() == 2 && counts[1] < counts[0], "rough is no quicker: {line}");
+    }
+    assert_eq!(lines.iter().filter(|line| line.contains("is the best")).count(), 2, "{lines:#?}");
+}
+
 /// So that no image is built only to see that it builds.
 #[test]
 fn every_image_is_run_by_a_test() {

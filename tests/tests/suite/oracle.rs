@@ -37,7 +37,8 @@ struct BestFit {
 
 /// The cases of one kind: fits have a key of that name.
 fn golden<Case: DeserializeOwned>(fit: bool) -> Vec<Case> {
-    let golden: Value = serde_json::from_str(include_str!("../../golden/gp_matern52.json")).expect("golden file parses");
+    let golden: Value =
+        serde_json::from_str(include_str!("../../golden/gp_matern52.json")).expect("golden file parses");
     let cases =
         golden["cases"].as_array().expect("a list of cases").iter().filter(|case| case["fit"].is_boolean() == fit);
     cases.map(|case| Case::deserialize(case).expect("a case has its fields")).collect()

@@ -104,8 +104,11 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("lints, chip without panics", &format!("clippy {panic_free} --bin panic_free -- -D warnings")),
         Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity --example hard_fault -- -D warnings")),
         Step::new("lints, WebAssembly", &format!("clippy {wasm} --lib --example parity_wasm -- -D warnings")),
-        Step::new("docs, this machine", &format!("doc --workspace --no-deps --lib --features trimtab-tests/wasm,{all}"))
-            .with("RUSTDOCFLAGS", "-D warnings"),
+        Step::new(
+            "docs, this machine",
+            &format!("doc --workspace --no-deps --lib --features trimtab-tests/wasm,{all}"),
+        )
+        .with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("docs, chip", &format!("doc {chip} --no-deps --lib")).with("RUSTDOCFLAGS", "-D warnings"),
         Step::new("core without features", "test --package trimtab --lib"),
     ];
@@ -131,7 +134,8 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
             "tests in QEMU",
-            "test --package trimtab-tests --features wasm --lib --bins --test parity --test emulated",
+            "test --package trimtab-tests --features wasm --lib --bins --test parity --test boards --test budget \
+             --test device --test panic_free --test selftune --test stream --test survival",
         ),
     ]);
     Ok(steps)
