@@ -1,8 +1,10 @@
-//! How long an ask and a tell take through `trimtab serve`, beside Optuna's TPE on the same problem.
+//! The time of an ask and a tell through `trimtab serve`, beside Optuna's TPE on the same problem.
 //!
-//! 24 binary knobs; the cost is a sum over pairs of them with weights of both signs. The real binary is driven over its pipes, one process a row, so a time has
-//! the tuner, JSON and two switches of process in it. Optuna runs in its own process (`optuna_tpe.py`), and its times have none of that. It is
-//! installed from PyPI into a folder of cargo's target directory; without Python or without a network its column says so.
+//! 24 binary knobs; the cost is a sum over pairs of them with weights of both signs. The real
+//! binary is driven over its pipes, one process per row, so a time includes the tuner,
+//! JSON and two process switches. Optuna's times, measured inside its own process
+//! (`optuna_tpe.py`), do not. Optuna is installed from PyPI into cargo's target directory; without
+//! Python or a network it is left out, and a line says so.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -13,18 +15,18 @@ use serde_json::{Value, json};
 
 const KNOBS: usize = 24;
 const SEED: u64 = 1;
-/// Evaluations, and how many milliseconds a mean ask and tell may take.
+/// Evaluations, and most milliseconds for a mean ask and tell.
 const BARS: [(usize, f64); 2] = [(100, 2.0), (500, 20.0)];
 const OPTUNA: &str = "optuna==5.0.0";
 
-/// What a run came to.
+/// The result of a run.
 struct Row {
     milliseconds: f64,
     best: f64,
 }
 
 fn main() {
-    // `cargo test --benches` wants to know that it runs, not how fast.
+    // `cargo test --benches` only checks that it runs.
     let is_test = !std::env::args().any(|word| word == "--bench");
     let rows = if is_test { vec![(10, f64::INFINITY)] } else { BARS.to_vec() };
     let optuna = if is_test { Err("not asked in a test".into()) } else { install() };

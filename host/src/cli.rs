@@ -1,8 +1,11 @@
-//! The command line: parses, then dispatches. Each command's options and help stand beside the command.
+//! The command line: parses, then dispatches. Each command's options and help stand beside the
+//! command.
 //!
 //! **Choices**
-//! - Without a subcommand `trimtab` tunes the antenna, so the options of `trimtab antenna` work on `trimtab` itself.
-//! - Options check their values while clap parses them, so clap names the option, shows the message and exits with 2.
+//! - Without a subcommand `trimtab` tunes the antenna, so the options of `trimtab antenna` work on
+//!   `trimtab` itself.
+//! - Options check their values while clap parses them, so clap names the option, shows the message
+//!   and exits with 2.
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -19,8 +22,9 @@ use crate::tune::{self, TuneArgs};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
 ///
-/// Without a command it tunes a simulated antenna matching network: 7 switched inductors, 7 switched capacitors
-/// and a topology relay, 32 768 states. It measures 120 of them and draws a picture of where.
+/// Without a command it tunes a simulated antenna matching network: 7 switched inductors, 7
+/// switched capacitors and a topology relay, 32 768 states. It measures 120 of them and draws a
+/// picture of where.
 #[derive(Debug, Parser)]
 #[command(
     name = "trimtab",

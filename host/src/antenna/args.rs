@@ -7,7 +7,8 @@ use trimtab_firmware::antenna::OBSERVATIONS;
 
 use crate::draw::quantity::{Frequency, Load};
 
-// No doc comment: `trimtab` itself flattens these options, and clap would take it for the help of `trimtab`.
+// No doc comment: `trimtab` itself flattens these options, and clap would take it for the help of
+// `trimtab`.
 #[derive(Debug, Args)]
 pub(crate) struct AntennaArgs {
     /// The antenna's impedance in ohm, such as 35-j120, 12.5+j40 or 50
@@ -21,7 +22,8 @@ pub(crate) struct AntennaArgs {
     /// Seed: the same seed gives the same run
     #[arg(short, long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Milliseconds for the relays to settle before a measurement [default: 15 on a live terminal, else 0]
+    /// Milliseconds for the relays to settle before a measurement [default: 15 on a live terminal,
+    /// else 0]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=10_000))]
     pub(crate) settle: Option<u64>,
     /// Write the picture here
@@ -36,9 +38,10 @@ pub(crate) struct AntennaArgs {
 
 /// Compare trimtab with random and local search over many antennas
 ///
-/// Every method tunes the same antennas with the same seeds and the same number of measurements. The antennas are
-/// drawn from --loads-seed: a frequency in an HF amateur band, a resistance from 5 to 1000 ohm (evenly on a
-/// logarithmic scale), a reactance from -500 to 500 ohm; kept only if the best reachable SWR is below 1.5.
+/// Every method tunes the same antennas with the same seeds and the same number of measurements.
+/// The antennas are drawn from --loads-seed: a frequency in an HF amateur band, a resistance from 5
+/// to 1000 ohm (evenly on a logarithmic scale), a reactance from -500 to 500 ohm; kept only if the
+/// best reachable SWR is below 1.5.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Number of antennas
@@ -67,7 +70,7 @@ pub(crate) struct MeasuringArgs {
     pub(crate) noise: f32,
 }
 
-// What is printed.
+// What to print.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Show no progress and only the essential result

@@ -1,9 +1,12 @@
 //! trimtab against random and local search, over many antennas and seeds.
 //!
-//! **Choices.** A run is judged by the true SWR of the state that it would leave switched on, divided by the lowest SWR that
-//! any of the 32 768 states gives: 1 is perfect. An antenna that the network cannot match says nothing about
-//! a search, so antennas whose best reachable SWR is 1.5 or more are not drawn. They come from a seed of their own:
-//! asking for more antennas only adds to the list, and a default chosen on some can be checked on others.
+//! **Choices**
+//! - A run is judged by the true SWR of the state that it would leave on, divided by the lowest SWR
+//!   of all 32 768 states: 1 is perfect.
+//! - Antennas whose best reachable SWR is 1.5 or more are not drawn: they say nothing about a
+//!   search.
+//! - Antennas have their own seed: more antennas extend the list, and a default chosen on some can
+//!   be checked on others.
 //!
 //! **Cost.** loads × seeds × methods runs, on all cores.
 
@@ -36,7 +39,7 @@ const CONTESTANTS: [Contestant; 4] = [
     Contestant { name: "random search", method: "random", scale: Scale::Linear },
 ];
 
-/// What the runs of a contestant amount to.
+/// The runs of a contestant in numbers.
 #[derive(Serialize)]
 struct Row {
     method: &'static str,
@@ -58,7 +61,7 @@ struct Report {
     noise: f32,
     median_best_swr: f32,
     methods: Vec<Row>,
-    /// Every run, so that other questions can be asked of them.
+    /// Every run, for other analyses.
     runs: Vec<Outcome>,
 }
 
@@ -70,9 +73,9 @@ struct Outcome {
     reactance_ohm: f32,
     frequency_hz: f32,
     seed: u64,
-    /// What was found.
+    /// The SWR that was found.
     swr: f32,
-    /// The lowest of all states.
+    /// The lowest SWR of all states.
     best_swr: f32,
 }
 
@@ -131,7 +134,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
     })
 }
 
-/// What the runs of one method amount to.
+/// Summarises the runs of one contestant.
 fn row(method: &'static str, runs: &[Outcome]) -> Row {
     let own = || runs.iter().filter(move |run| run.method == method);
     let ratios = sorted(own().map(|run| run.swr / run.best_swr));
@@ -170,7 +173,7 @@ fn sorted(values: impl Iterator<Item = f32>) -> Vec<f32> {
     values
 }
 
-/// The value below which a share of the sorted values lies, between two of them if need be.
+/// A quantile of sorted values, interpolated.
 fn quantile(sorted: &[f32], share: f32) -> f32 {
     let place = share * (sorted.len() - 1) as f32;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

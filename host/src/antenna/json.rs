@@ -1,7 +1,7 @@
 //! The result for programs: one JSON object.
 //!
-//! **Choices.** Numbers that are not finite are null: before the first measurement the tuner expects anything. The names
-//! carry their units.
+//! Field names carry their units. Numbers that are not finite are null, as predictions before the
+//! first observation are.
 
 use std::path::Path;
 
@@ -50,9 +50,9 @@ struct Measurement {
     number: usize,
     #[serde(flatten)]
     state: State,
-    /// What the tuner was told.
+    /// The cost that the tuner was told.
     cost: f32,
-    /// What it expected.
+    /// What the tuner predicted.
     mean: f32,
     std_dev: f32,
 }

@@ -1,4 +1,4 @@
-//! The run while it runs: a moving picture on a terminal, plain lines elsewhere.
+//! Progress: a moving picture on a terminal, plain lines elsewhere.
 //!
 //! ```text
 //! ███████████████████╸                    58/120  SWR now 4.31  best 1.004
@@ -6,8 +6,8 @@
 //! best  L ○●○●●●○ 3770 nH  C ○●●●○○● 1174 pF  load side
 //! ```
 //!
-//! **Choices.** All of it goes to standard error, so that standard output holds the result alone. Plain lines come only when
-//! the best changes: a log of a run should be short.
+//! Progress goes to standard error, so that standard output holds only the result. Plain lines come
+//! only when the best changes, to keep logs short.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trimtab::{Combination, Level};
@@ -17,7 +17,7 @@ use super::run::{Settings, Step};
 use crate::draw::quantity::{Frequency, Load, swr_text};
 use crate::terminal;
 
-/// How a run is shown.
+/// Shows a run.
 pub(crate) enum View {
     Nothing,
     Lines { budget: usize },
@@ -63,7 +63,7 @@ impl View {
         }
     }
 
-    /// Clears what moved; the summary follows.
+    /// Clears the moving picture.
     pub(crate) fn finish(self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
@@ -71,7 +71,7 @@ impl View {
     }
 }
 
-/// A bar on standard error, with colour where it is welcome.
+/// A progress bar on standard error, with colour if welcome.
 pub(crate) fn bar(length: u64) -> ProgressBar {
     let colour = if terminal::has_colour() { ".cyan" } else { "" };
     let template = format!("{{bar:30{colour}}} {{pos:>3}}/{{len}}  {{prefix}}\n{{msg}}");
@@ -80,7 +80,7 @@ pub(crate) fn bar(length: u64) -> ProgressBar {
         .with_style(style.progress_chars("█▉▊▋▌▍▎▏░"))
 }
 
-/// The relays of a state and what they add up to.
+/// The relays of a state and the sum of their parts.
 pub(crate) fn relays(c: &Combination<3>) -> String {
     let parts = Parts::of(c);
     format!(
@@ -93,7 +93,7 @@ pub(crate) fn relays(c: &Combination<3>) -> String {
     )
 }
 
-/// One lamp a relay, the smallest part first.
+/// One lamp per relay, the smallest part first.
 fn lamps(code: Level) -> String {
     (0..RELAYS).map(|relay| if code >> relay & 1 == 1 { '●' } else { '○' }).collect()
 }

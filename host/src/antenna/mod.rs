@@ -1,4 +1,4 @@
-//! The antenna job: tune, show, report, draw.
+//! The antenna demo: tune, show, report, draw.
 
 mod args;
 pub(crate) mod bench;
@@ -20,7 +20,7 @@ pub(crate) use args::{AntennaArgs, BenchArgs};
 use crate::error::Error;
 use crate::terminal;
 
-/// About what a small relay takes; without it a run is over before an eye has seen it.
+/// About the settling time of a small relay; without it a run is over before anyone sees it.
 const LIVE_SETTLE_MS: u64 = 15;
 
 /// Tunes the antenna that the arguments describe.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &AntennaArgs) -> Result<(), Error> {
     })?;
     view.finish();
 
-    // The result comes first: a picture that cannot be written must not take it away.
+    // Print the result even if the picture cannot be written.
     let picture = (!args.no_svg).then_some(args.svg.as_path());
     let drawn = picture.map_or(Ok(()), |path| write(path, &picture::draw(&run)));
     let shown = picture.filter(|_| drawn.is_ok());
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AntennaArgs) -> Result<(), Error> {
     drawn
 }
 
-/// Writes a file, and its folder if there is none.
+/// Writes a file, and creates its folder.
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text)).map_err(|error| {

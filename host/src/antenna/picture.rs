@@ -1,9 +1,14 @@
 //! The picture of a run: the best so far, and where in the L × C plane it measured.
 //!
-//! **Choices.** The plane has one panel a topology, with the true SWR of all its states in seven bands behind the measured
-//! points. Bands and points differ in lightness, marks differ in shape, so the picture also works without colour. A
-//! band is one path of horizontal runs, which keeps 32 768 states within some tens of kilobytes. Legends have rows of their own.
-//! The plane's axes are logarithmic, or all that matters at 28 MHz would be in one corner.
+//! **Choices**
+//! - One panel per topology, with the true SWR of all its states in seven bands behind the measured
+//!   points.
+//! - Bands and points differ in lightness, marks in shape, so the picture also works without
+//!   colour.
+//! - A band is one path of horizontal runs, which keeps 32 768 states within some tens of
+//!   kilobytes.
+//! - The plane's axes are logarithmic; otherwise everything that matters at 28 MHz would be in one
+//!   corner.
 
 use std::fmt::Write;
 
@@ -18,14 +23,14 @@ use crate::draw::svg::{Svg, number};
 const STYLE: &str = include_str!("../draw/picture.css");
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 884.0;
-/// Upper ends of the SWR bands; what is above the last is a band too.
+/// Upper ends of the SWR bands; one more band lies above the last.
 const BANDS: [f32; 6] = [1.2, 1.5, 2.0, 3.0, 5.0, 10.0];
-/// Measurements above this SWR are drawn at the edge: what matters is near 1.
+/// Measurements above this SWR are drawn at the edge, because the interesting ones are near 1.
 const HIGHEST: f32 = 100.0;
 /// Shades for the order of measurement.
 const SHADES: usize = 5;
 
-/// The picture as a file's text.
+/// Renders the picture.
 pub(crate) fn draw(run: &Run) -> String {
     let network = &run.settings.network;
     let (load, frequency) = (Load::of(network), Frequency(network.frequency()));
@@ -133,7 +138,7 @@ fn plane(svg: &mut Svg, run: &Run, topology: Topology, across: (f64, f64)) {
     frame.axes(svg, "inductance, nH (log)", "capacitance, pF (log)");
 }
 
-/// One path a band: horizontal runs of states, row by row. The worst band is the background.
+/// One path per band: horizontal runs of states, row by row. The worst band is the background.
 fn bands(run: &Run, topology: Topology, frame: &Frame, columns: &[f64], rows: &[f64]) -> [String; BANDS.len()] {
     let space = space();
     let band_of = |inductor: usize, capacitor: usize| {
@@ -158,7 +163,7 @@ fn bands(run: &Run, topology: Topology, frame: &Frame, columns: &[f64], rows: &[
     paths
 }
 
-/// Where the cell of each value starts, and where the last one ends: half way between neighbours by ratio.
+/// The edges of the cells: half way between neighbours by ratio.
 fn edges(values: &[f32; LEVELS]) -> Vec<f64> {
     let (first, last) = (f64::from(values[0]), f64::from(values[LEVELS - 1]));
     let between = values.windows(2).map(|pair| (f64::from(pair[0]) * f64::from(pair[1])).sqrt());
@@ -166,7 +171,7 @@ fn edges(values: &[f32; LEVELS]) -> Vec<f64> {
     std::iter::once(first / 1.2).chain(between).chain(std::iter::once(last * 1.1)).collect()
 }
 
-/// A small triangle that points upwards, for what is above the plot.
+/// A small upward triangle, for points above the plot.
 fn triangle(x: f64, y: f64) -> String {
     format!("M{} {}h8l-4 -7z", number(x - 4.0), number(y + 4.0))
 }
@@ -180,7 +185,7 @@ fn star(x: f64, y: f64) -> String {
     format!("M{}z", (0..10).map(corner).collect::<Vec<_>>().join("L"))
 }
 
-/// Two rows below everything: what the bands mean, what the marks mean.
+/// The legend: one row for the bands, one for the marks.
 fn legend(svg: &mut Svg, count: usize) {
     svg.text(64.0, 836.0, "name", "SWR of the states");
     let mut x = 190.0;

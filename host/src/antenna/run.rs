@@ -2,12 +2,14 @@
 //!
 //! | name | meaning |
 //! |---|---|
-//! | step | one measurement and what the tuner expected of it |
-//! | cost | what the tuner was told, with the bridge's error if there is one |
-//! | SWR | what the state really gives |
+//! | step | one measurement and its prediction |
+//! | cost | what the tuner is told, including the bridge's error |
+//! | SWR | the true value of the state |
 //!
-//! **Choices.** The tuner is the type that runs on the chip, in a box. The bridge's error is added to |Γ|, which is what a
-//! bridge measures. Its generator is not the tuner's, so that noise does not change what is drawn.
+//! **Choices**
+//! - The tuner is the type that runs on the chip, in a box.
+//! - The bridge's error is added to |Γ|, which a bridge measures.
+//! - The bridge has its own random generator, so that noise does not change the tuner's draws.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +21,7 @@ use trimtab_firmware::antenna::{self, AntennaTuner, Network};
 
 use crate::error::Error;
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) network: Network,
@@ -34,14 +36,14 @@ pub(crate) struct Step {
     /// Counted from 1.
     pub(crate) number: usize,
     pub(crate) combination: Combination<3>,
-    /// What the tuner was told.
+    /// The cost that the tuner was told.
     pub(crate) cost: f32,
-    /// What the state really gives.
+    /// The true SWR of the state.
     pub(crate) swr: f32,
-    /// What the tuner expected.
+    /// What the tuner predicted.
     pub(crate) mean: f32,
     pub(crate) std_dev: f32,
-    /// Number of the best step so far, by what was measured.
+    /// Number of the best step so far, by measured cost.
     pub(crate) best: usize,
 }
 
@@ -57,7 +59,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Bytes of the tuner, all of them.
+    /// Total bytes of the tuner.
     pub(crate) const TUNER_BYTES: usize = size_of::<AntennaTuner>();
 
     /// The step with the lowest measured cost.
@@ -71,7 +73,7 @@ impl Run {
     }
 }
 
-/// Measures states of a network, exactly or with a bridge that errs.
+/// Measures states of a network, exactly or with noise.
 pub(crate) struct Bridge {
     network: Network,
     noise: f32,
@@ -83,7 +85,7 @@ impl Bridge {
         Self { network, noise, random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5352_4944_4745) }
     }
 
-    /// The cost of a state as the bridge sees it.
+    /// Measures the cost of a state.
     pub(crate) fn measure(&mut self, c: &Combination<3>) -> f32 {
         if self.noise == 0.0 {
             return self.network.cost(c);
@@ -93,7 +95,7 @@ impl Bridge {
     }
 }
 
-/// Tunes, and shows every step and the best so far to `watch`.
+/// Tunes; passes every step and the best so far to `watch`.
 pub(crate) fn tune(settings: &Settings, mut watch: impl FnMut(&Step, &Step)) -> Result<Run, Error> {
     let Settings { network, noise, seed, budget } = *settings;
     let space = antenna::space();

@@ -1,4 +1,4 @@
-//! `trimtab list`: what there is to race, and what to race it with.
+//! `trimtab list`: the problems and methods of `trimtab bench`.
 
 use std::fmt::Write;
 

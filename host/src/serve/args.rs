@@ -6,23 +6,24 @@ use clap::Args;
 
 use crate::session::study::{BUDGET, SEED};
 
-const HELP: &str = "\
-Example: each line sent, with its answer below
-  {\"op\":\"init\",\"knobs\":[{\"name\":\"opt\",\"levels\":[\"O1\",\"O2\",\"O3\"]},{\"name\":\"unroll\",\"levels\":[1,2,4,8]}],\"seed\":1}
-  {\"ok\":true,\"combinations\":\"12\"}
-  {\"op\":\"ask\"}
-  {\"id\":1,\"config\":{\"opt\":\"O3\",\"unroll\":2},\"mean\":null,\"std_dev\":null}
-  {\"op\":\"tell\",\"id\":1,\"value\":0.31}
-  {\"ok\":true,\"observations\":1,\"best\":{\"config\":{\"opt\":\"O3\",\"unroll\":2},\"value\":0.31}}
+const HELP: &str = r#"Example: each line sent, with its answer below
+  {"op":"init","knobs":{"opt":["O1","O2","O3"],"unroll":[1,2,4,8]},"seed":1}
+  {"ok":true,"combinations":"12"}
+  {"op":"ask"}
+  {"id":1,"config":{"opt":"O3","unroll":2},"mean":null,"std_dev":null}
+  {"op":"tell","id":1,"value":0.31}
+  {"ok":true,"observations":1,"best":{"config":{"opt":"O3","unroll":2},"value":0.31}}
 
-Other ops: tell with \"failed\":true, enqueue, cancel, predict, best, export (prints an init that continues the session), quit.
+Other ops: tell with "failed":true, enqueue, cancel, predict, best, export (prints an init that continues the session),
+quit.
 
-Limits: 256 knobs of 256 levels, 1024 measurements, 8 pending asks, 4 MiB per line.";
+Limits: 256 knobs of 256 levels, 1024 measurements, 8 pending asks, 4 MiB per line."#;
 
 /// Tune for a program in any language: JSON lines on standard input and output
 ///
-/// The program asks what to measure and tells what it measured, one JSON object per line; every line gets one answer.
-/// The space is in a file or in the program's first message. A wrong message gets an error and changes nothing.
+/// The program asks what to measure and tells what it measured, one JSON object per line; every
+/// line gets one answer. The space is in a file or in the program's first message. A wrong message
+/// gets an error and changes nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct ServeArgs {

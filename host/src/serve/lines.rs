@@ -1,23 +1,25 @@
 //! Lines of any length in bounded memory.
 //!
-//! **Choices.** A line that is too long is refused as soon as that is known, before its end has come; the rest of it is skipped. The last line needs no
-//! line feed.
+//! **Choices**
+//! - A line that is too long is refused at once, before its end has come; the rest of it is
+//!   skipped.
+//! - The last line needs no line feed.
 //!
-//! **Cost.** The longest line that is allowed.
+//! **Cost.** Memory for the longest allowed line.
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// Room that is kept from one line to the next.
+/// Capacity kept from one line to the next.
 const KEPT: usize = 64 << 10;
 
-/// What came.
+/// What was read.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// A line without its line feed.
     Text(&'a [u8]),
-    /// The beginning of a line with more bytes than are allowed; the rest of it never shows.
+    /// The line has too many bytes; the rest of it is skipped.
     TooLong,
-    /// There are no more lines.
+    /// The input ended.
     End,
 }
 
@@ -26,17 +28,17 @@ pub(super) struct Lines<R> {
     reader: R,
     most: usize,
     line: Vec<u8>,
-    /// Whether the rest of a line is to be skipped.
+    /// Whether to skip the rest of a line.
     skipping: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Lines of at most so many bytes.
+    /// Lines of at most `most` bytes.
     pub(super) fn new(reader: R, most: usize) -> Self {
         Self { reader, most, line: Vec::new(), skipping: false }
     }
 
-    /// The next line.
+    /// Reads the next line.
     pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
         self.line.clear();
         self.line.shrink_to(KEPT);
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
     use std::io::{BufReader, Read};
 
-    /// All lines, with a buffer of this size between.
+    /// All lines, read through a buffer of this size.
     fn all(text: &[u8], buffer: usize) -> Vec<String> {
         let mut lines = Lines::new(BufReader::with_capacity(buffer, text), 5);
         let mut all = Vec::new();

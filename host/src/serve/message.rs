@@ -1,8 +1,10 @@
-//! A line as the fields of an object, strictly.
+//! Parses a line as the fields of an object, strictly.
 //!
-//! **Choices.** Stricter than JSON readers are by habit: a field that is there twice, nesting deeper than any message has, and more values than the
-//! largest message has are refused while they are read, so that a line of a few megabytes cannot become gigabytes. Numbers beyond f64 are refused; NaN and
-//! infinities do not exist in JSON.
+//! **Choices**
+//! - A repeated field, nesting deeper than any message has, and more values than the largest
+//!   message has are refused while they are read, so that a line of a few megabytes cannot become
+//!   gigabytes.
+//! - Numbers beyond f64 are refused; NaN and infinities do not exist in JSON.
 //!
 //! **Cost.** At most [`MOST_VALUES`] values of some 80 bytes.
 
@@ -11,27 +13,29 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The most values in a message, each field and element counted.
+/// Most values in a message, counting every field and element.
 pub(super) const MOST_VALUES: usize = 1_000_000;
-/// How deep objects and lists nest at most; a message with records is an object, a list, an object and a list.
+/// Deepest nesting; a message with records is an object, a list, an object and a list.
 const MOST_DEPTH: usize = 6;
 
-/// The fields of a message.
+/// Parses the fields of a message.
 pub(super) fn parse(line: &[u8]) -> Result<Map<String, Value>, String> {
     let text = std::str::from_utf8(line).map_err(|error| {
         format!("the line is not UTF-8: byte {} is wrong; write JSON in UTF-8", error.valid_up_to() + 1)
     })?;
     if text.trim().is_empty() {
-        return Err("the line is empty; write one JSON object a line".into());
+        return Err("the line is empty; write one JSON object per line".into());
     }
     let mut left = MOST_VALUES;
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Strict { left: &mut left, depth: 0 }.deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err("the line is no JSON object; write {\"op\":…}".into()),
-        // There is one line, so only the column helps.
-        Err(error) => Err(format!("the line is no JSON: {}", error.to_string().replacen("line 1 column", "column", 1))),
+        Ok(_) => Err("the line must be a JSON object; write {\"op\":…}".into()),
+        // There is only one line, so name the column alone.
+        Err(error) => {
+            Err(format!("the line is not JSON: {}", error.to_string().replacen("line 1 column", "column", 1)))
+        }
     }
 }
 
@@ -50,7 +54,7 @@ impl Strict<'_> {
     fn enter<E: serde::de::Error>(&self) -> Result<(), E> {
         match self.depth < MOST_DEPTH {
             true => Ok(()),
-            false => Err(E::custom(format_args!("no message nests deeper than {MOST_DEPTH}"))),
+            false => Err(E::custom(format_args!("a message nests at most {MOST_DEPTH} deep"))),
         }
     }
 }
@@ -113,7 +117,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(name) = object.next_key::<String>()? {
             let value = object.next_value_seed(self.inner())?;
             if fields.contains_key(&name) {
-                return Err(A::Error::custom(format_args!("the field `{name}` is there twice")));
+                return Err(A::Error::custom(format_args!("the field `{name}` occurs twice")));
             }
             fields.insert(name, value);
         }
@@ -145,19 +149,19 @@ mod tests {
             (&b""[..], "empty"),
             (b"  \r", "empty"),
             (b"{\"a\":\xff}", "not UTF-8: byte 6"),
-            (b"[1]", "no JSON object"),
-            (b"3", "no JSON object"),
+            (b"[1]", "must be a JSON object"),
+            (b"3", "must be a JSON object"),
             (b"{", "EOF while parsing an object at column 1"),
             (b"{} x", "trailing characters at column 4"),
             (b"{\"a\":1}{\"b\":2}", "trailing characters"),
-            (b"{\"a\":1,\"a\":2}", "the field `a` is there twice"),
-            (b"{\"a\":{\"b\":1,\"b\":1}}", "the field `b` is there twice"),
-            (b"{\"a\":NaN}", "no JSON"),
-            (b"{\"a\":-Infinity}", "no JSON"),
+            (b"{\"a\":1,\"a\":2}", "the field `a` occurs twice"),
+            (b"{\"a\":{\"b\":1,\"b\":1}}", "the field `b` occurs twice"),
+            (b"{\"a\":NaN}", "not JSON"),
+            (b"{\"a\":-Infinity}", "not JSON"),
             (b"{\"a\":1e999}", "number out of range"),
-            (b"{'a':1}", "no JSON"),
-            (b"\xef\xbb\xbf{}", "no JSON"),
-            (deep.as_bytes(), "nests deeper"),
+            (b"{'a':1}", "not JSON"),
+            (b"\xef\xbb\xbf{}", "not JSON"),
+            (deep.as_bytes(), "nests at most"),
             (many.as_bytes(), "at most 1000000 values"),
         ] {
             let error = parse(line).unwrap_err();

@@ -5,17 +5,21 @@
 //! {"op":"tell","id":3,"value":0.31}        → {"ok":true,"observations":3,"best":{"config":{…},"value":0.31}}
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
+//! | [`args`] | the options |
 //! | [`lines`] | one line at a time, in bounded memory |
 //! | [`message`] | a line as fields, strictly |
 //! | [`server`] | what each op does |
 //! | [`journal`] | the records, so that the session can be exported |
 //!
-//! **Choices.** One answer a line, in the order of the lines, each flushed. What is wrong is answered with an error and changes nothing. A process is one
-//! session: the end of the input ends it, and another space is another process.
+//! **Choices**
+//! - One answer per line, in the order of the lines, each flushed.
+//! - A wrong message gets an error and changes nothing.
+//! - One process is one session: the end of the input ends it, and another space needs another
+//!   process.
 //!
-//! **Cost.** What the tuner takes; reading and writing are microseconds.
+//! **Cost.** The tuner's; reading and writing take microseconds.
 
 mod args;
 mod journal;
@@ -36,7 +40,7 @@ pub(crate) use args::ServeArgs;
 use lines::{Line, Lines};
 use server::Server;
 
-/// The longest line in bytes: room for the export of the largest session.
+/// Longest line in bytes: room for the export of the largest session.
 pub(crate) const MOST_BYTES: usize = 4 << 20;
 
 /// Answers until the input ends or a message says to quit.

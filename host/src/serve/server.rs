@@ -12,7 +12,8 @@
 //! | `quit` | | `ok`, then the process ends |
 //!
 //! **Choices**
-//! - A message is parsed as a whole before anything happens; a field that its op does not have is an error.
+//! - A message is parsed as a whole before anything happens; a field that its op does not have is
+//!   an error.
 //! - Wherever a message has a `config` it may have `levels` instead, counted from 0.
 //! - A tell, enqueue or cancel is applied like a record of an export.
 //! - Error messages are cut at [`MOST_ERROR`] characters, because they may quote the message.
@@ -316,7 +317,8 @@ mod tests {
         assert_eq!(answer["error"].as_str().unwrap().chars().count(), MOST_ERROR + 1);
     }
 
-    /// A session whose export would not fit in a message takes nothing more, and can still be exported.
+    /// A session whose export would not fit in a message takes nothing more, and can still be
+    /// exported.
     #[test]
     fn a_session_is_full_when_its_export_is_a_message() {
         const MOST: usize = 2000;

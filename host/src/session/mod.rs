@@ -6,8 +6,10 @@
 //! | [`record`] | one thing that happened, as JSON |
 //!
 //! **Choices**
-//! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it costs only the tells.
-//! - An ask is numbered from 1. Its record must carry the next number, so a missing line is noticed.
+//! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it
+//!   costs only the tells.
+//! - An ask is numbered from 1. Its record must carry the next number, so a missing line is
+//!   noticed.
 //! - Values are f64 here and f32 in the core, which refuses one that does not fit.
 //! - Whatever is refused changes nothing.
 
@@ -99,7 +101,8 @@ impl Session {
         Ok(Next::Measure(Ask { id: self.asked, prediction }))
     }
 
-    /// Does what a record says, be it new or replayed; returns it with the id and the levels of its combination.
+    /// Does what a record says, be it new or replayed; returns it with the id and the levels of its
+    /// combination.
     pub(crate) fn apply(&mut self, record: Record) -> Result<Record, String> {
         if let Happened::Resume { .. } = record.happened {
             return Ok(record);
@@ -159,7 +162,7 @@ impl Session {
             }
             found = Some(levels);
         }
-        found.ok_or_else(|| "there is no `config` to say which combination".into())
+        found.ok_or_else(|| "the combination is missing; write a `config` with a level for every knob".into())
     }
 
     fn checked(&self, levels: &[Level]) -> Result<Vec<Level>, String> {
@@ -168,7 +171,7 @@ impl Session {
         match levels.len() == knobs.len() && levels.iter().zip(knobs).all(fits) {
             true => Ok(levels.to_vec()),
             false => Err(format!(
-                "`levels` must be a list of {} whole numbers, each counted from 0 and less than its knob's number of levels",
+                "`levels` must be a list of {} whole numbers, each counted from 0 and below its knob's levels",
                 knobs.len()
             )),
         }
@@ -188,7 +191,8 @@ impl Session {
         self.measured.len() + self.pending.len() >= self.study.budget
     }
 
-    /// Whether a replayed ask can have happened. Whether this model would have asked the same is not checked.
+    /// Whether a replayed ask can have happened. Whether this model would have asked the same is
+    /// not checked.
     fn check_ask(&self, id: Option<u64>, levels: &[Level]) -> Result<(), String> {
         let next = self.asked + 1;
         match id {

@@ -1,4 +1,5 @@
-//! One thing that happened in a session, as JSON: a line of a `tune` log, a record of a `serve` export.
+//! One thing that happened in a session, as JSON: a line of a `tune` log, a record of a `serve`
+//! export.
 //!
 //! ```text
 //! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
@@ -10,10 +11,14 @@
 //! ```
 //!
 //! **Choices**
-//! - `config` names the levels, `levels` counts them from 0, `id` is that of a pending ask: one is enough.
-//! - A log writes `config` for people; an export writes `levels`, so that the largest session fits in one message.
-//! - A message of `serve` that tells, enqueues or cancels is a record with `op` in place of `event`.
-//! - Older exports are read too: `op`, `"failed":true` in a tell, asks without `id`, tells without `event`.
+//! - `config` names the levels, `levels` counts them from 0, `id` is that of a pending ask: one is
+//!   enough.
+//! - A log writes `config` for people; an export writes `levels`, so that the largest session fits
+//!   in one message.
+//! - A message of `serve` that tells, enqueues or cancels is a record with `op` in place of
+//!   `event`.
+//! - Older exports are read too: `op`, `"failed":true` in a tell, asks without `id`, tells without
+//!   `event`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -242,7 +247,7 @@ mod tests {
             r#"{"event":"ask","id":3,"levels":[0,255]}"#,
             r#"{"event":"tell","id":1,"config":{"opt":"O2"},"value":0.30000000000000004,"seconds":1.2}"#,
             r#"{"event":"tell","levels":[1,0],"value":-1.5}"#,
-            r#"{"event":"failed","id":2,"config":{"opt":"O1"},"why":"é","stdout":"\u0000\n","stderr":"","seconds":0.1}"#,
+            r#"{"event":"failed","id":2,"config":{"opt":"O1"},"why":"é","stdout":"\u0000","stderr":"","seconds":1.0}"#,
             r#"{"event":"failed","id":3}"#,
             r#"{"event":"enqueue","levels":[3]}"#,
             r#"{"event":"cancel","id":2}"#,

@@ -2,22 +2,21 @@
 //!
 //! | most | knobs | features of graded knobs | observations |
 //! |---|---:|---:|---:|
-//! | small, no graded knob | 32 | 0 | 128 |
-//! | small | 32 | 64 | 128 |
-//! | middle | 64 | 128 | 512 |
+//! | small | 64 | 128 | 512 |
 //! | large | 256 | 512 | 1024 |
 //!
 //! **Choices**
 //! - Capacities are const generics, so a few sizes are compiled and the smallest that fits is used.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
-//! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's run may.
+//! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's
+//!   run may.
 
 use trimtab::sizes::{graded_features, triangle};
 use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 
-use super::StartError;
+use super::{StartError, on_large_stack};
 
 /// Most rows of the lookup table: the largest number that a configuration can name.
 const ROWS: usize = u16::MAX as usize;
@@ -25,9 +24,6 @@ const ROWS: usize = u16::MAX as usize;
 const USED_ROWS: u16 = 256;
 /// The largest size: knobs, features of graded knobs, observations.
 pub const MOST: (usize, usize, usize) = (256, 512, 1024);
-
-/// Stack to build a tuner on: several times the largest.
-const STACK: usize = 64 << 20;
 
 /// Whether a combination may be asked.
 pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
@@ -71,17 +67,16 @@ pub trait AnyTuner: Send {
     fn best_posterior(&self) -> Option<Prediction>;
     /// Number of combinations with an outcome, including failures.
     fn observations(&self) -> usize;
-    /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same to the bit.
+    /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same
+    /// to the bit.
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference>;
 }
 
 type Start = fn(Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError>;
 
 /// Every size, smallest first: knobs, features of graded knobs, observations, and how it starts.
-pub fn sizes() -> [((usize, usize, usize), Start); 4] {
+pub fn sizes() -> [((usize, usize, usize), Start); 2] {
     [
-        ((32, 0, 128), TunerOf::<32, 0, 128, { triangle(128) }>::start),
-        ((32, 64, 128), TunerOf::<32, 64, 128, { triangle(128) }>::start),
         ((64, 128, 512), TunerOf::<64, 128, 512, { triangle(512) }>::start),
         (MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }>::start),
     ]
@@ -103,12 +98,7 @@ pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
             needed.2
         )));
     };
-    // A tuner is built on the stack before it is boxed, and the largest takes megabytes.
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(STACK);
-        let thread = builder.spawn_scoped(scope, || start(setup)).map_err(StartError::Thread)?;
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    on_large_stack(|| start(setup))
 }
 
 struct TunerOf<const K: usize, const D: usize, const T: usize, const P: usize> {

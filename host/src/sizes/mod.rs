@@ -1,5 +1,5 @@
-//! The core's tuner in the sizes of a desktop: a library, so that the binary, its unit tests and the other tests link
-//! one copy instead of compiling each size again.
+//! The core's tuner in the sizes of a desktop: a library, so that the binary, its unit tests and
+//! the other tests link one copy instead of compiling each size again.
 //!
 //! | module | contents |
 //! |---|---|
@@ -9,7 +9,7 @@
 mod desktop;
 mod paper;
 
-use std::{fmt, io};
+use std::{fmt, io, thread};
 
 pub use desktop::{AnyTuner, Feasible, MOST, Measured, Prediction, Setup, sizes, start};
 pub use paper::{Dimensions, PaperTuner, Way, start_paper};
@@ -47,4 +47,16 @@ impl From<trimtab::InitError> for StartError {
     fn from(error: trimtab::InitError) -> Self {
         Self::Refused(error.into())
     }
+}
+
+/// Stack to build a tuner on: several times the largest.
+const STACK: usize = 64 << 20;
+
+/// Builds on a large stack: a tuner stands there before it is boxed, and the largest takes megabytes.
+fn on_large_stack<T: Send>(build: impl FnOnce() -> Result<T, StartError> + Send) -> Result<T, StartError> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(STACK);
+        let thread = builder.spawn_scoped(scope, build).map_err(StartError::Thread)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

@@ -1,14 +1,11 @@
 //! The core's tuner as the paper has it: `Config::paper()`, asked the paper's ways.
 //!
-//! | most | bits and knobs | evaluations |
-//! |---|---:|---:|
-//! | small | 32 | 128 |
-//! | large | 64 | 512 |
+//! There is one size: 64 bits (and knobs) and 512 evaluations. A smaller one would not be faster.
 
 use trimtab::sizes::triangle;
 use trimtab::{AskError, Config, Knob, Level, Proposal, Region, Space, THRESHOLD, Tuner};
 
-use super::StartError;
+use super::{StartError, on_large_stack};
 
 /// Most bits (and knobs) and evaluations.
 const MOST: (usize, usize) = (64, 512);
@@ -34,7 +31,7 @@ pub trait PaperTuner: Send {
     fn tell(&mut self, levels: &[Level], cost: f32) -> Result<(), trimtab::Error>;
 }
 
-/// A tuner for knobs whose indices take this many bits. It is built on the caller's stack.
+/// A tuner for knobs whose indices take this many bits.
 pub fn start_paper(
     knobs: &[Knob],
     bits: usize,
@@ -42,17 +39,17 @@ pub fn start_paper(
     budget: usize,
     seed: u64,
 ) -> Result<Box<dyn PaperTuner>, StartError> {
-    let fits = |(most, observations)| bits.max(knobs.len()) <= most && budget <= observations;
-    match dimensions {
-        Dimensions::Ten if fits((32, 128)) => PaperOf::<32, 10, 128, { triangle(128) }>::start(knobs, seed),
-        Dimensions::Twenty if fits((32, 128)) => PaperOf::<32, 20, 128, { triangle(128) }>::start(knobs, seed),
-        Dimensions::Ten if fits(MOST) => PaperOf::<64, 10, 512, { triangle(512) }>::start(knobs, seed),
-        Dimensions::Twenty if fits(MOST) => PaperOf::<64, 20, 512, { triangle(512) }>::start(knobs, seed),
-        _ => Err(StartError::TooLarge(format!(
-            "the paper's methods take at most {} bits and {} evaluations; this problem has {bits} bits and {budget} evaluations",
+    if bits.max(knobs.len()) > MOST.0 || budget > MOST.1 {
+        return Err(StartError::TooLarge(format!(
+            "the paper's methods take at most {} bits and {} evaluations; \
+             this problem has {bits} bits and {budget} evaluations",
             MOST.0, MOST.1
-        ))),
+        )));
     }
+    on_large_stack(|| match dimensions {
+        Dimensions::Ten => PaperOf::<{ MOST.0 }, 10, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, seed),
+        Dimensions::Twenty => PaperOf::<{ MOST.0 }, 20, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, seed),
+    })
 }
 
 struct PaperOf<const M: usize, const D: usize, const T: usize, const P: usize> {

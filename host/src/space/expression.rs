@@ -1,4 +1,4 @@
-//! What is forbidden: a small language over knobs.
+//! Forbidden combinations: a small language over knobs.
 //!
 //! ```text
 //! expression = term { "|" term }          term = factor { "&" factor }
@@ -8,11 +8,14 @@
 //!
 //! `opt=O1 & unroll=8`, `block>128 & !(opt=O3 | opt=Os)`, `mode='a b'`.
 //!
-//! **Choices.** `!` binds tighter than `&`, `&` tighter than `|`. A level is a word without blanks or signs of the language, or anything in
-//! quotes. What is compared must be a level of the knob for `=` and `!=`, and a number for the others, so that a slip of the pen is
-//! found before the first measurement. Parentheses nest at most 100 deep.
+//! **Choices**
+//! - `!` binds tighter than `&`, `&` tighter than `|`.
+//! - A level is a word without blanks or operators, or anything in quotes.
+//! - `=` and `!=` need a level of the knob, the others a number, so that a typo is found before the
+//!   first measurement.
+//! - Parentheses nest at most 100 deep.
 //!
-//! **Cost.** A table of truth values a comparison: looking one up is all that an evaluation does.
+//! **Cost.** One table of truth values per comparison; evaluating an expression only looks them up.
 
 use std::fmt;
 
@@ -21,9 +24,9 @@ use trimtab::Level;
 
 use super::NamedKnob;
 
-/// How deep parentheses and negations may nest.
+/// Deepest nesting of parentheses and negations.
 const MOST_DEPTH: usize = 100;
-/// The longest text.
+/// Longest text.
 const MOST_BYTES: usize = 10_000;
 
 /// A condition on a combination.
@@ -35,7 +38,7 @@ pub(crate) struct Expression {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
-    /// Which knob, and whether the condition holds for each of its levels.
+    /// The knob, and whether the condition holds for each of its levels.
     Compare(usize, Vec<bool>),
     Not(Box<Node>),
     All(Vec<Node>),
@@ -43,7 +46,7 @@ enum Node {
 }
 
 impl Expression {
-    /// Reads an expression; an error shows the place.
+    /// Parses an expression; an error marks the place.
     pub(crate) fn parse(text: &str, knobs: &[NamedKnob]) -> Result<Self, String> {
         if text.len() > MOST_BYTES {
             return Err(format!("an expression of {} bytes is too long; at most {MOST_BYTES} are read", text.len()));
@@ -57,7 +60,7 @@ impl Expression {
         }
     }
 
-    /// Whether it is true of a combination.
+    /// Whether it holds for a combination.
     pub(crate) fn holds(&self, levels: &[Level]) -> bool {
         self.root.holds(levels)
     }
@@ -98,7 +101,7 @@ impl<'a> Parser<'a> {
         self.place += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Takes a sign if it is next.
+    /// Takes an operator if it comes next.
     fn take(&mut self, sign: &str) -> bool {
         self.skip();
         let is_next = self.rest().starts_with(sign);
@@ -106,7 +109,7 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// The message, with the place marked under the text.
+    /// An error message with the place marked under the text.
     fn fault(&self, what: &str) -> String {
         let before = self.text[..self.place].chars().count();
         format!("{what}\n  {}\n  {}^ here", self.text.replace(['\n', '\r', '\t'], " "), " ".repeat(before))
@@ -177,7 +180,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Compare(place, truth))
     }
 
-    /// A word, or anything in quotes.
+    /// Parses a word, or anything in quotes.
     fn word(&mut self) -> Result<String, String> {
         self.skip();
         let rest = self.rest();
@@ -196,14 +199,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// For which levels a comparison is true.
+/// The levels for which a comparison holds.
 fn truth(knob: &NamedKnob, sign: &str, level: &str) -> Result<Vec<bool>, String> {
     let all = 0..knob.levels().len();
     if sign == "=" || sign == "!=" {
         let found = usize::from(knob.find(&Value::from(level))?);
         return Ok(all.map(|own| (own == found) == (sign == "=")).collect());
     }
-    let Ok(bound) = level.parse::<f64>() else { return Err(format!("`{level}` is no number to compare with")) };
+    let Ok(bound) = level.parse::<f64>() else { return Err(format!("`{level}` is not a number to compare with")) };
     all.map(|own| {
         let Some(own) = knob.number(own as Level) else {
             return Err(format!("the levels of `{}` are no numbers, so {sign} means nothing", knob.name()));
@@ -226,7 +229,8 @@ mod tests {
         ["opt=O1,O2,O3", "unroll=1,2,4,8", "mode='a b',c"].iter().map(|knob| knob.parse().unwrap()).collect()
     }
 
-    /// Which of the 12 combinations of opt and unroll an expression is true of, as `opt` × `unroll` numbers.
+    /// Which of the 12 combinations of opt and unroll an expression is true of, as `opt` × `unroll`
+    /// numbers.
     fn holds(text: &str) -> Vec<(u8, u8)> {
         let expression = Expression::parse(text, &knobs()).unwrap();
         let all = (0..3).flat_map(|opt| (0..4).map(move |unroll| (opt, unroll)));
@@ -254,7 +258,7 @@ mod tests {
             ("opt=O1 unroll=1", "expected `&`", 7),
             ("(opt=O1", "expected `)`", 7),
             ("opt<2", "are no numbers", 4),
-            ("unroll<x", "`x` is no number", 7),
+            ("unroll<x", "`x` is not a number", 7),
             ("opt=", "expected a name or a level", 4),
             ("", "expected a name or a level", 0),
             ("opt='O1", "never closed", 4),

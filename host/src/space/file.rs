@@ -11,7 +11,9 @@
 //! {"knobs": [{"name": "gain", "levels": [1, 10, 100], "kind": "log"}]}
 //! ```
 //!
-//! **Choices.** Knobs are a table in which the order counts, or a list of objects. `kind` is `nominal`, `graded` (the same as `lin`), `lin` or `log`.
+//! **Choices**
+//! - Knobs are a table, whose order counts, or a list of objects.
+//! - `kind` is `nominal`, `lin`, `graded` (the same as `lin`) or `log`.
 
 use std::path::Path;
 
@@ -22,7 +24,7 @@ use super::knob::{Kind, levels_of};
 use super::{MOST_KNOBS, NamedKnob, NamedSpace};
 use crate::error::Error;
 
-/// The largest file.
+/// Largest file in bytes.
 const MOST_BYTES: u64 = 10 << 20;
 
 impl NamedSpace {
@@ -32,7 +34,7 @@ impl NamedSpace {
         let fault = |what: String| Error::Usage(format!("the space {shown}: {what}"));
         let size = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
         if size > MOST_BYTES {
-            return Err(fault(format!("{size} bytes are too many; at most {MOST_BYTES} are read")));
+            return Err(fault(format!("the file has {size} bytes; at most {MOST_BYTES} are allowed")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
         let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
@@ -42,19 +44,19 @@ impl NamedSpace {
             toml::from_str(&text).map_err(|error| fault(error.to_string()))?
         };
         if let Some(field) = fields.keys().find(|field| !["knobs", "forbid"].contains(&field.as_str())) {
-            return Err(fault(format!("there is no field `{field}`; there are knobs and forbid")));
+            return Err(fault(format!("unknown field `{field}`; the fields are knobs and forbid")));
         }
         Self::from_fields(&fields).map_err(fault)
     }
 
-    /// The space in the fields `knobs` and `forbid`.
+    /// Reads the fields `knobs` and `forbid`.
     pub(crate) fn from_fields(fields: &Map<String, Value>) -> Result<Self, String> {
         let count = fields.get("knobs").map_or(0, |knobs| match knobs {
             Value::Array(knobs) => knobs.len(),
             Value::Object(knobs) => knobs.len(),
             _ => 0,
         });
-        // Before anything is made of them.
+        // Counted first, because each knob is compared with all others.
         if count > MOST_KNOBS {
             return Err(format!("{count} knobs are too many; at most {MOST_KNOBS} are possible"));
         }
@@ -63,8 +65,8 @@ impl NamedSpace {
             Some(Value::Object(knobs)) => {
                 knobs.iter().map(|(name, knob)| tabled(name, knob)).collect::<Result<_, _>>()?
             }
-            Some(_) => return Err("`knobs` is neither a list nor a table".into()),
-            None => return Err("there is no field `knobs`".into()),
+            Some(_) => return Err("`knobs` must be a list or a table".into()),
+            None => return Err("the field `knobs` is missing".into()),
         };
         let mut space = Self::new(knobs).map_err(|error| error.to_string())?;
         match fields.get("forbid") {
@@ -72,11 +74,13 @@ impl NamedSpace {
             Some(Value::String(text)) => space.forbid(text).map_err(|error| error.to_string())?,
             Some(Value::Array(list)) => {
                 for text in list {
-                    let text = text.as_str().ok_or_else(|| format!("`forbid` holds {text}, which is no text"))?;
+                    let text = text
+                        .as_str()
+                        .ok_or_else(|| format!("`forbid` must be a text or a list of texts, not {text}"))?;
                     space.forbid(text).map_err(|error| error.to_string())?;
                 }
             }
-            Some(other) => return Err(format!("`forbid` is {other}, not a text or a list of texts")),
+            Some(other) => return Err(format!("`forbid` must be a text or a list of texts, not {other}")),
         }
         Ok(space)
     }
@@ -100,29 +104,31 @@ impl NamedSpace {
     }
 }
 
-/// A knob of a list: an object with a name and levels.
+/// Reads a knob of a list: an object with a name and levels.
 fn listed(knob: &Value) -> Result<NamedKnob, String> {
-    let Value::Object(fields) = knob else { return Err(format!("the knob {knob} is no object with name and levels")) };
+    let Value::Object(fields) = knob else {
+        return Err(format!("a knob must be an object with `name` and `levels`, not {knob}"));
+    };
     if let Some(field) = fields.keys().find(|field| !["name", "levels", "kind"].contains(&field.as_str())) {
         return Err(format!("a knob has no field `{field}`; it has name, levels and kind"));
     }
-    let name = fields.get("name").and_then(Value::as_str).ok_or_else(|| format!("the knob {knob} has no `name`"))?;
+    let name = fields.get("name").and_then(Value::as_str).ok_or_else(|| format!("the knob {knob} needs a `name`"))?;
     let (levels, written) = match fields.get("levels") {
         Some(Value::Array(levels)) => (levels.clone(), None),
         Some(Value::String(text)) => levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?,
-        _ => return Err(format!("knob `{name}` has no list `levels`")),
+        _ => return Err(format!("knob `{name}` needs a list `levels`")),
     };
     let kind = match fields.get("kind").map(|kind| kind.as_str().unwrap_or("")) {
         None => written,
         Some("nominal") => Some(Kind::Nominal),
         Some("graded" | "lin") => Some(Kind::Graded(Scale::Linear)),
         Some("log") => Some(Kind::Graded(Scale::Log)),
-        Some(_) => return Err(format!("knob `{name}`: `kind` is none of nominal, graded, lin, log")),
+        Some(_) => return Err(format!("knob `{name}`: `kind` must be nominal, lin, graded or log")),
     };
     NamedKnob::new(name, levels, kind)
 }
 
-/// A knob of a table: a text as on the command line, or a list of levels.
+/// Reads a knob of a table: a text as on the command line, or a list of levels.
 fn tabled(name: &str, knob: &Value) -> Result<NamedKnob, String> {
     match knob {
         Value::String(text) => {
@@ -130,7 +136,7 @@ fn tabled(name: &str, knob: &Value) -> Result<NamedKnob, String> {
             NamedKnob::new(name, levels, kind)
         }
         Value::Array(levels) => NamedKnob::new(name, levels.clone(), None),
-        other => Err(format!("knob `{name}` is {other}, not a text like \"1,2,4\" or a list of levels")),
+        other => Err(format!("knob `{name}` must be a text like \"1,2,4\" or a list of levels, not {other}")),
     }
 }
 
@@ -160,16 +166,16 @@ mod tests {
     #[test]
     fn what_is_no_space_says_why() {
         for (value, wanted) in [
-            (json!({}), "no field `knobs`"),
-            (json!({"knobs": 3}), "neither a list nor a table"),
+            (json!({}), "`knobs` is missing"),
+            (json!({"knobs": 3}), "must be a list or a table"),
             (json!({"knobs": []}), "a space needs a knob"),
-            (json!({"knobs": [{"levels": [1, 2]}]}), "has no `name`"),
-            (json!({"knobs": [{"name": "a"}]}), "has no list `levels`"),
+            (json!({"knobs": [{"levels": [1, 2]}]}), "needs a `name`"),
+            (json!({"knobs": [{"name": "a"}]}), "needs a list `levels`"),
             (json!({"knobs": [{"name": "a", "levels": [1, 2], "type": "x"}]}), "no field `type`"),
-            (json!({"knobs": [{"name": "a", "levels": [1, 2], "kind": "x"}]}), "none of nominal"),
-            (json!({"knobs": [{"name": "a", "levels": [1, [2]]}]}), "the level [2] is no text"),
-            (json!({"knobs": {"a": 5}}), "not a text"),
-            (json!({"knobs": {"a": [1, 2]}, "forbid": 3}), "not a text or a list"),
+            (json!({"knobs": [{"name": "a", "levels": [1, 2], "kind": "x"}]}), "must be nominal"),
+            (json!({"knobs": [{"name": "a", "levels": [1, [2]]}]}), "the level [2] must be a text"),
+            (json!({"knobs": {"a": 5}}), "must be a text like"),
+            (json!({"knobs": {"a": [1, 2]}, "forbid": 3}), "must be a text or a list"),
             (json!({"knobs": {"a": [1, 2]}, "forbid": ["a=3"]}), "it has 1, 2"),
         ] {
             let error = NamedSpace::from_fields(&fields(value.clone())).unwrap_err();

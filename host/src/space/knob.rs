@@ -6,11 +6,14 @@
 //! | `1,2,4,8` | numbers: graded, by their difference |
 //! | `16..256:16` | 16 to 256 in steps of 16; without a step, of 1: graded |
 //! | `log:1,10,100` | graded, by their ratio; also `log:` before a range |
-//! | `lin:1,2,4` | graded, by their difference, which numbers are anyway |
-//! | `nominal:1,2,4` | without order, though they are numbers |
+//! | `lin:1,2,4` | graded, by their difference, as numbers are by default |
+//! | `nominal:1,2,4` | numbers without order |
 //!
-//! **Choices.** A list with a word in it is nominal as a whole. A range ends at the last step that is not past its end. Names are letters, digits, `_`, `-`
-//! and `.`, and begin with a letter or `_`; in the environment they are upper case, with `_` for what is no letter or digit.
+//! **Choices**
+//! - A list with a word in it is nominal as a whole.
+//! - A range ends at the last step that is not past its end.
+//! - Names have letters, digits, `_`, `-` and `.`, and begin with a letter or `_`.
+//! - In the environment names are upper case, with `_` for everything but letters and digits.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,7 +23,7 @@ use std::sync::Mutex;
 use serde_json::{Number, Value};
 use trimtab::{Knob, Level, Scale};
 
-/// The most levels of a knob.
+/// Most levels of a knob.
 pub(crate) const MOST_LEVELS: usize = 256;
 
 /// A knob, its name and its levels.
@@ -45,7 +48,7 @@ impl NamedKnob {
         let is_later = |c: char| is_first(c) || c.is_ascii_digit() || c == '-' || c == '.';
         if !name.starts_with(is_first) || !name.chars().all(is_later) || name.len() > 64 {
             return Err(format!(
-                "`{name}` is no name; write at most 64 letters, digits, `_`, `-` or `.`, first a letter or `_`"
+                "`{name}` is not a valid name; write at most 64 letters, digits, `_`, `-` or `.`, first a letter or `_`"
             ));
         }
         let fault = |what: String| Err(format!("knob `{name}`: {what}"));
@@ -58,12 +61,12 @@ impl NamedKnob {
         let (mut texts, mut seen) = (HashSet::new(), HashSet::new());
         for level in &levels {
             if !matches!(level, Value::String(_) | Value::Number(_) | Value::Bool(_)) {
-                return fault(format!("the level {level} is no text, number or truth value"));
+                return fault(format!("the level {level} must be a text, a number or a truth value"));
             }
             // The sum turns −0 into 0.
             let is_new_number = number_of(level).is_none_or(|number| seen.insert((number + 0.0).to_bits()));
             if !texts.insert(shown(level)) || !is_new_number {
-                return fault(format!("the level {} is there twice", shown(level)));
+                return fault(format!("the level {} occurs twice", shown(level)));
             }
         }
         let numbers: Option<Vec<f32>> = levels.iter().map(|level| Some(level.as_f64()? as f32)).collect();
@@ -74,9 +77,9 @@ impl NamedKnob {
             (Kind::Graded(Scale::Log), Some(values)) if values.iter().any(|value| *value <= 0.0) => {
                 return fault("log: compares by ratio, so every level must be above 0".into());
             }
-            (Kind::Graded(scale), Some(values)) => Knob::graded(for_ever(values), scale),
+            (Kind::Graded(scale), Some(values)) => Knob::graded(interned(values), scale),
         };
-        // What the core would refuse is refused here, where the knob has a name.
+        // Check here what core would refuse, because here the knob has a name.
         if let Err(error) = trimtab::Space::<1>::new(&[core]) {
             return fault(error.to_string());
         }
@@ -118,7 +121,7 @@ impl NamedKnob {
         self.levels.get(usize::from(level)).and_then(Value::as_f64)
     }
 
-    /// The level with this value; a text may stand for a number.
+    /// Finds the level with this value; a text may stand for a number.
     pub(crate) fn find(&self, value: &Value) -> Result<Level, String> {
         let is_it = |level: &Value| is_same(level, value) || shown(level) == shown(value);
         self.levels.iter().position(is_it).map(|place| place as Level).ok_or_else(|| {
@@ -128,8 +131,8 @@ impl NamedKnob {
     }
 }
 
-/// The core wants the values of a knob for ever, as on a chip. The same values are kept once, however often they are given.
-pub(crate) fn for_ever(values: Vec<f32>) -> &'static [f32] {
+/// Core needs `'static` values; equal lists are leaked only once.
+pub(crate) fn interned(values: Vec<f32>) -> &'static [f32] {
     static KEPT: Mutex<Vec<&'static [f32]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(|lock| lock.into_inner());
     let is_same = |other: &&&'static [f32]| other.iter().map(|x| x.to_bits()).eq(values.iter().map(|x| x.to_bits()));
@@ -151,7 +154,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
     matches!((number_of(a), number_of(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// A level as people write it.
+/// A level as the user wrote it.
 pub(crate) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
@@ -160,7 +163,7 @@ fn plural(levels: usize) -> String {
     format!("{levels} level{}", if levels == 1 { "" } else { "s" })
 }
 
-/// The kind and the levels, as after the name on the command line but for ranges, which are written out.
+/// Kind and levels as on the command line, with ranges written out.
 impl fmt::Display for NamedKnob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind() {
@@ -178,13 +181,13 @@ impl FromStr for NamedKnob {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, levels) =
-            text.split_once('=').ok_or_else(|| format!("`{text}` is no knob; write name=level,level,…"))?;
+            text.split_once('=').ok_or_else(|| format!("`{text}` is not a knob; write name=level,level,…"))?;
         let (levels, kind) = levels_of(levels).map_err(|error| format!("knob `{name}`: {error}"))?;
         Self::new(name.trim(), levels, kind)
     }
 }
 
-/// The levels and, if it is written, the kind.
+/// Parses the levels and, if present, the kind.
 pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String> {
     let (kind, list) = match text.split_once(':') {
         Some(("nominal", rest)) => (Some(Kind::Nominal), rest),
@@ -207,7 +210,7 @@ pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String
     Ok((words.iter().map(level).collect(), kind))
 }
 
-/// A finite number: whole ones stay whole, so that they are shown without a point.
+/// A finite number; whole ones stay integers, so that they print without a point.
 fn number(text: &str) -> Option<Number> {
     match text.parse::<i64>() {
         Ok(whole) => Some(whole.into()),
@@ -215,13 +218,15 @@ fn number(text: &str) -> Option<Number> {
     }
 }
 
-/// The numbers of `lo..hi` or `lo..hi:step`.
+/// Parses `lo..hi` or `lo..hi:step`.
 fn range(low: &str, rest: &str) -> Result<Vec<Value>, String> {
     let (high, step) = rest.split_once(':').unwrap_or((rest, "1"));
     let [low, high, step] = {
         let parse = |text: &str| {
             let text = text.trim();
-            number(text).and_then(|n| n.as_f64()).ok_or_else(|| format!("`{text}` is no number; write low..high:step"))
+            number(text)
+                .and_then(|n| n.as_f64())
+                .ok_or_else(|| format!("`{text}` is not a number; write low..high:step"))
         };
         [parse(low)?, parse(high)?, parse(step)?]
     };
@@ -234,7 +239,7 @@ fn range(low: &str, rest: &str) -> Result<Vec<Value>, String> {
     }
     let level = |i: u32| {
         let value = low + f64::from(i) * step;
-        // Sums such as 0.1 + 0.2 are shown with the digits that were meant.
+        // Round sums such as 0.1 + 0.2 to the digits that were meant.
         let rounded = format!("{value:.12}").parse().unwrap_or(value);
         match rounded == rounded.trunc() && rounded.abs() < 1e15 {
             true => Value::from(rounded as i64),
@@ -276,18 +281,18 @@ mod tests {
     fn what_is_no_knob_says_why() {
         for (text, wanted) in [
             ("opt", "write name=level"),
-            ("=1,2", "is no name"),
-            ("1x=1,2", "is no name"),
+            ("=1,2", "is not a valid name"),
+            ("1x=1,2", "is not a valid name"),
             ("x=1", "at least two levels"),
-            ("x=1,1.0", "the level 1.0 is there twice"),
-            ("x=a,b,a", "the level a is there twice"),
+            ("x=1,1.0", "the level 1.0 occurs twice"),
+            ("x=a,b,a", "the level a occurs twice"),
             ("x=a,,b", "level 2 of `a,,b` is empty"),
             ("x=log:0,1", "above 0"),
             ("x=lin:a,b", "must be numbers"),
             ("x=1..1000", "take a larger step"),
             ("x=5..1", "goes nowhere"),
             ("x=1..5:0", "goes nowhere"),
-            ("x=1..b", "`b` is no number"),
+            ("x=1..b", "`b` is not a number"),
             ("x=1..1e300", "larger step"),
             ("x=nan,inf", ""),
         ] {

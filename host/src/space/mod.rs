@@ -1,17 +1,18 @@
-//! Knobs with names and levels as people write them, and which combinations are forbidden.
+//! Knobs with names and levels as people write them, and the forbidden combinations.
 //!
 //! ```text
 //! opt=O1,O2,O3,Os      block=16..256:16      gain=log:1,10,100,1000      forbid: opt=O1 & block>128
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | [`knob`] | one knob on the command line |
 //! | [`file`] | a whole space in a TOML or JSON file, or in a message |
-//! | [`expression`] | what is forbidden |
+//! | [`expression`] | forbidden combinations |
 //!
-//! **Choices.** A level is a JSON value, text or number or truth value, and is shown as it was written. The order of the knobs is that in which
-//! they were given: it is part of what a seed means.
+//! **Choices**
+//! - A level is a JSON text, number or truth value, and is shown as it was written.
+//! - Knobs keep the order in which they were given, because a seed's proposals depend on it.
 
 pub(crate) mod expression;
 mod file;
@@ -25,22 +26,22 @@ use trimtab::{Knob, Level};
 use crate::error::Error;
 use expression::Expression;
 
-pub(crate) use knob::{NamedKnob, for_ever};
+pub(crate) use knob::{NamedKnob, interned};
 
-/// The most knobs, which is what the tuner takes, and the most expressions.
+/// Most knobs, as the tuner allows, and most expressions.
 pub(crate) const MOST_KNOBS: usize = trimtab_sizes::MOST.0;
 const MOST_FORBIDDEN: usize = 1000;
 
-/// The knobs of a space and what is forbidden in it.
+/// The knobs of a space and its forbidden combinations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedSpace {
     knobs: Vec<NamedKnob>,
-    /// None of these may be true.
+    /// None of these may hold.
     forbidden: Vec<Expression>,
 }
 
 impl NamedSpace {
-    /// A space of these knobs, in which nothing is forbidden.
+    /// A space without forbidden combinations.
     pub(crate) fn new(knobs: Vec<NamedKnob>) -> Result<Self, Error> {
         if knobs.is_empty() {
             return Err(Error::Usage("a space needs a knob; write --knob name=level,level,…".into()));
@@ -57,7 +58,7 @@ impl NamedSpace {
         Ok(Self { knobs, forbidden: Vec::new() })
     }
 
-    /// Forbids what an expression says.
+    /// Forbids the combinations for which an expression holds.
     pub(crate) fn forbid(&mut self, text: &str) -> Result<(), Error> {
         if self.forbidden.len() == MOST_FORBIDDEN {
             let hint = "join some with `|`";
@@ -72,7 +73,7 @@ impl NamedSpace {
         &self.knobs
     }
 
-    /// The knobs as the core has them.
+    /// The knobs as core has them.
     pub(crate) fn core_knobs(&self) -> Vec<Knob> {
         self.knobs.iter().map(NamedKnob::core).collect()
     }
@@ -81,12 +82,12 @@ impl NamedSpace {
         &self.forbidden
     }
 
-    /// Whether nothing forbids the combination.
+    /// Whether no expression forbids the combination.
     pub(crate) fn is_allowed(&self, levels: &[Level]) -> bool {
         !self.forbidden.iter().any(|forbidden| forbidden.holds(levels))
     }
 
-    /// N in decimal digits, however many.
+    /// Number of combinations in decimal digits.
     pub(crate) fn cardinality(&self) -> String {
         // Least digit first.
         let mut digits = vec![1u32];
@@ -104,14 +105,14 @@ impl NamedSpace {
         digits.iter().rev().map(u32::to_string).collect()
     }
 
-    /// A combination as an object: name and level of every knob.
+    /// Names a combination: an object with a level for every knob.
     pub(crate) fn named(&self, levels: &[Level]) -> Map<String, Value> {
         let one =
             |(knob, level): (&NamedKnob, &Level)| (knob.name().to_string(), knob.levels()[usize::from(*level)].clone());
         self.knobs.iter().zip(levels).map(one).collect()
     }
 
-    /// The combination of an object that has a level for every knob and nothing else.
+    /// Reads an object with a level for every knob and nothing else.
     pub(crate) fn levels(&self, named: &Map<String, Value>) -> Result<Vec<Level>, String> {
         if let Some(name) = named.keys().find(|name| !self.knobs.iter().any(|knob| knob.name() == *name)) {
             return Err(format!("there is no knob `{name}`; there are {}", self.names()));
@@ -123,19 +124,19 @@ impl NamedSpace {
         self.knobs.iter().map(level).collect()
     }
 
-    /// The combination of a text like `opt=O2,unroll=4`, with a level for every knob.
+    /// Parses a text like `opt=O2,unroll=4`, with a level for every knob.
     pub(crate) fn parse(&self, text: &str) -> Result<Vec<Level>, String> {
         let mut named = Map::new();
         for pair in text.split(',') {
             let (name, level) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is not name=level"))?;
             if named.insert(name.trim().to_string(), Value::String(level.trim().to_string())).is_some() {
-                return Err(format!("knob `{}` is there twice", name.trim()));
+                return Err(format!("knob `{}` occurs twice", name.trim()));
             }
         }
         self.levels(&named)
     }
 
-    /// The combination as it can be written on a command line.
+    /// The combination as on a command line.
     pub(crate) fn text(&self, levels: &[Level]) -> String {
         let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.label(*level));
         self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
@@ -145,7 +146,7 @@ impl NamedSpace {
         self.knobs.iter().map(NamedKnob::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// How this space differs from another, in words; none if it does not.
+    /// Says how this space differs from an older one, or returns `None` if it does not.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         if self == other {
             return None;

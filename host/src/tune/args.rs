@@ -13,83 +13,85 @@ use crate::space::NamedKnob;
 const HELP: &str = "\
 Knobs:
   opt=O1,O2,O3            words have no order
-  unroll=1,2,4,8          numbers have: near levels are expected to do alike
+  unroll=1,2,4,8          numbers have: near levels are expected to perform alike
   block=16..256:16        16 to 256 in steps of 16
   gain=log:1,10,100       by ratio instead of by difference
   mux=nominal:1,2,3       numbers without order
 
-Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Levels with blanks in quotes.
+Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Put levels with blanks in quotes.
 
-The command runs without a shell, once a measurement. {name} becomes a knob's level; every knob is also in the environment, as
-TRIMTAB_<NAME>. An exit code other than 0, no number, or more than --timeout is a failed measurement: it counts, it is learned from, and
-the run goes on.
+The command runs without a shell, once per measurement. {name} becomes a knob's level; every knob is also in the
+environment, as TRIMTAB_<NAME>. An exit code other than 0, no number, or more time than --timeout is a failed
+measurement: it counts, the model learns from it, and the run goes on.
 
 Examples:
   trimtab tune --knob opt=O1,O2,O3,Os --knob unroll=1,2,4,8 --budget 16 --log run.jsonl -- ./measure.sh {opt} {unroll}
   trimtab tune --knob level=1..9 --knob threads=1,2,4,8 --time --repeat 3 -- zstd -qkf -{level} -T{threads} data.tar
   trimtab tune --knob n=1..64 --shell -- 'make -s N={n} && ./bench | tail -1'
-  trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --timeout 30s --jobs 4 --log run.jsonl -- ./bench
+  trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --jobs 4 --log run.jsonl -- ./bench
   trimtab report run.jsonl            what was learned, as one page
 
-After Ctrl-C, or whatever else stopped it, the same command with the same --log goes on; a larger --budget prolongs a finished run.";
+After Ctrl-C or a crash, the same command with the same --log goes on; a larger --budget extends a finished run.";
 
 /// Tune anything that a command can measure: compiler flags, parameters, instruments
 ///
-/// Chooses levels, runs the command with them, reads the cost that it prints, and learns: after some tens of
-/// measurements it has usually found good levels among thousands of combinations or more.
+/// Chooses levels, runs the command with them, reads the cost that it prints, and learns: after
+/// some tens of measurements it has usually found good levels among thousands of combinations or
+/// more.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct TuneArgs {
-    /// A knob and its levels, such as opt=O1,O2,O3 or block=16..256:16; once a knob
+    /// A knob and its levels, such as opt=O1,O2,O3 or block=16..256:16; one option per knob
     #[arg(short, long, value_name = "NAME=LEVELS", required_unless_present = "space")]
     pub(crate) knob: Vec<NamedKnob>,
-    /// Knobs and what is forbidden from a TOML or JSON file; --knob and --forbid add to it
+    /// Knobs and forbidden combinations from a TOML or JSON file; --knob and --forbid add to them
     #[arg(long, value_name = "FILE")]
     pub(crate) space: Option<PathBuf>,
-    /// What must never be measured, such as 'opt=O1 & unroll=8'; once a condition
+    /// Never measure combinations such as 'opt=O1 & unroll=8'; one option per condition
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) forbid: Vec<String>,
-    /// What is measured first, such as opt=O2,unroll=4; up to 8 of them
+    /// Measure this combination first, such as opt=O2,unroll=4; up to 8 options
     #[arg(long, value_name = "NAME=LEVEL,…")]
     pub(crate) start: Vec<String>,
-    /// How many measurements, failed ones included
+    /// Number of measurements, including failed ones
     #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = budget)]
     pub(crate) budget: usize,
-    /// Seed of everything random: the same seed and costs give the same run
+    /// Seed: the same seed and costs give the same run
     #[arg(short, long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Large numbers are good
+    /// Larger costs are better
     #[arg(long)]
     pub(crate) maximize: bool,
-    /// The cost is the first group of this regular expression, or all of it, where it last matches the output [default:
-    /// the last number on standard output]
+    /// Take the cost from the last match of this regular expression: its first group, or all of it
+    /// [default: the last number on standard output]
     #[arg(long, value_name = "REGEX", value_parser = expression)]
     pub(crate) extract: Option<Regex>,
-    /// The cost is the time that the command takes, in seconds
+    /// Take the time of the command, in seconds, as the cost
     #[arg(long, conflicts_with = "extract")]
     pub(crate) time: bool,
-    /// Run the command so many times and take the least time
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "time", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Run the command N times and take the shortest time
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "time")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
-    /// A run of the command that takes longer is ended and has failed: 30, 500ms, 2m
+    /// End a command that takes longer, as a failed measurement: 30, 500ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
-    /// Measure so many combinations at once, up to 8
+    /// Measure N combinations at once, up to 8
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     pub(crate) jobs: usize,
-    /// Keep the run here; if it is there, go on with it
+    /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Run the command through a shell: its words are joined by blanks
+    /// Run the command through a shell, its words joined by blanks
     #[arg(long)]
     pub(crate) shell: bool,
-    /// Show no progress, and of the result only the best
+    /// Show no progress and only the best result
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// What measures, after --
+    /// The command that measures, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -105,9 +107,7 @@ fn budget(text: &str) -> Result<usize, String> {
 fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=MOST_PENDING).contains(&jobs) => Ok(jobs),
-        _ => {
-            Err(format!("the tuner awaits up to {MOST_PENDING} measurements; write a number from 1 to {MOST_PENDING}"))
-        }
+        _ => Err(format!("write a number from 1 to {MOST_PENDING}, the most measurements that can be pending")),
     }
 }
 
@@ -115,7 +115,7 @@ fn expression(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| error.to_string())
 }
 
-/// A time such as 30, 1.5s, 500ms, 2m or 1h.
+/// Parses a time such as 30, 1.5s, 500ms, 2m or 1h.
 fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -1,26 +1,29 @@
-//! The cost in what a command printed: its last number, or what an expression finds.
+//! The cost in a command's output: its last number, or what a regular expression finds.
 //!
-//! **Choices.** The last of several, since programs print progress first and results at the end. A number may be followed by a unit (`3.2ms`)
-//! but does not begin within a word (`O2`, `x86`). `nan` and `inf` are words for numbers that are none: they end in a failure rather than in
-//! an earlier number being taken.
+//! **Choices**
+//! - The last number counts, because programs print progress first and results at the end.
+//! - A unit may follow a number (`3.2ms`); a number inside a word (`O2`, `x86`) does not count.
+//! - `nan` and `inf` count as numbers and make the measurement fail, so that no earlier number is
+//!   taken instead.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A number that does not begin within a word.
+/// A number that does not begin inside a word.
 static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[^\w.])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|(?:nan|inf|infinity)\b))").ok()
 });
 
-/// The last number of a text, or why there is none.
+/// Returns the last number of a text, or says why there is none.
 pub(super) fn last_number(text: &str) -> Result<f64, String> {
-    let last = NUMBER.as_ref().and_then(|number| number.captures_iter(text).last());
-    let word = last.as_ref().and_then(|found| found.get(1)).ok_or("it printed no number")?;
+    // Line by line from the end: the text may have a megabyte.
+    let last = |line| NUMBER.as_ref()?.captures_iter(line).last()?.get(1);
+    let word = text.lines().rev().find_map(last).ok_or("it printed no number")?;
     finite(word.as_str())
 }
 
-/// What the last match of an expression says: its first group if there is one, else all of it.
+/// Reads the last match of an expression: its first group if there is one, else the whole match.
 pub(super) fn extracted(text: &str, expression: &Regex) -> Result<f64, String> {
     let last = expression.captures_iter(text).last();
     let found = last.ok_or_else(|| format!("nothing that it printed matches `{expression}`"))?;
@@ -28,10 +31,10 @@ pub(super) fn extracted(text: &str, expression: &Regex) -> Result<f64, String> {
     finite(word.trim())
 }
 
-/// A number that the tuner can take.
+/// Parses a number that the tuner accepts.
 fn finite(word: &str) -> Result<f64, String> {
     let shown: String = word.chars().take(40).collect();
-    let number: f64 = word.parse().map_err(|_| format!("`{shown}` is no number"))?;
+    let number: f64 = word.parse().map_err(|_| format!("`{shown}` is not a number"))?;
     // The tuner computes with single precision.
     match (number as f32).is_finite() {
         true => Ok(number),
@@ -77,7 +80,7 @@ mod tests {
         assert_eq!(find(text, "[0-9.]+"), Ok(3.25));
         assert_eq!(find(text, r"rate:\s+(\d+)"), Ok(120.0));
         assert!(find(text, "power").unwrap_err().contains("matches `power`"));
-        assert!(find(text, "latency").unwrap_err().contains("`latency` is no number"));
+        assert!(find(text, "latency").unwrap_err().contains("`latency` is not a number"));
         assert!(find("x nan", "x (.*)").unwrap_err().contains("not finite"));
     }
 }

@@ -1,7 +1,8 @@
 //! The trials of a run in memory: rebuilt from a log, then extended as the run goes on.
 //!
 //! **Choices**
-//! - Trials stand in the order of the asks; `done` holds their places in the order of the outcomes, as best-so-far needs.
+//! - Trials stand in the order of the asks; `done` holds their places in the order of the outcomes,
+//!   as best-so-far needs.
 //! - A log is replayed without asking the model, so a log of another version continues too.
 //! - Values stay as they were printed, in double precision; the tuner has them in single precision.
 

@@ -1,19 +1,25 @@
-//! The log of a run: JSON lines from which the run is rebuilt and goes on.
+//! The log of a run: JSON lines that rebuild the run, so that it can go on.
 //!
 //! ```text
-//! {"trimtab":"0.1.0","log":1,"goal":"minimize","seed":1,"budget":60,"command":["./measure.sh","{opt}"],"shell":false,"cost":"last number","knobs":[…]}
+//! {"trimtab":"0.1.0","log":1,"goal":"minimize","seed":1,"budget":60,"knobs":[…],
+//!  "command":["./measure.sh","{opt}"],"shell":false,"cost":"last number"}
 //! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
-//! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"seconds":1.2}
-//! {"event":"failed","id":2,"config":{"opt":"O1"},"why":"exit code 3","stdout":"…","stderr":"…","seconds":0.1}
-//! {"event":"resume","budget":80}
+//! …
 //! ```
 //!
-//! **Choices.** Asks and outcomes stand in the order in which they happened: the tuner's state follows from them alone, also if several measurements
-//! ran at once. A line is written whole and at once; after an outcome it is on the disk, so a power cut costs at most the measurements
-//! under way. A last line without its end was torn by such an accident: it is dropped, and what it said happens again. A log goes on only with the
-//! space, goal, seed, command and cost that it began with; the budget may change. One program at a time writes to it.
+//! The first line is one line in the file. The others are [records](crate::session::record).
 //!
-//! **Cost.** Lines longer than 4 MiB are refused while they are read: the longest that is written is a failure's, of 128 KiB of text.
+//! **Choices**
+//! - Records stand in the order in which they happened. That order alone decides the tuner's state,
+//!   also with several jobs.
+//! - An outcome is on the disk before the run goes on, so a power cut costs at most the
+//!   measurements under way.
+//! - A last line without its end was torn. It is dropped, and what it recorded happens again.
+//! - A log goes on only with its own space, goal, seed, command and cost; the budget may change.
+//! - One program at a time writes to it.
+//!
+//! **Cost.** Lines over 4 MiB are refused; the longest that is written is a failure with 128 KiB of
+//! text.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -26,17 +32,17 @@ use crate::session::Study;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::study::goal_name;
 
-/// The form of the log that is written and read here.
+/// Version of the log format.
 const FORM: u32 = 1;
-/// The longest line.
+/// Longest line.
 const MOST_BYTES: u64 = 4 << 20;
-/// The most lines: asks and outcomes of far more measurements than any tuner keeps.
+/// Most lines: far more than the asks and outcomes of the largest tuner.
 const MOST_LINES: usize = 100_000;
 
-/// The first line: what the run is about.
+/// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// The version that began it.
+    /// The version that began the log.
     trimtab: String,
     log: u32,
     /// The fields of the study.
@@ -44,7 +50,7 @@ pub(crate) struct Header {
     study: Fields,
     pub(super) command: Vec<String>,
     pub(super) shell: bool,
-    /// Where the cost is, in words.
+    /// How the cost is found, in words.
     pub(super) cost: String,
 }
 
@@ -63,11 +69,11 @@ impl Header {
     pub(crate) fn study(&self) -> Result<Study, String> {
         match self.log {
             FORM => Study::from_fields(&self.study),
-            other => Err(format!("it is a log of form {other}; this trimtab reads form {FORM}")),
+            other => Err(format!("the log has format {other}; this trimtab reads format {FORM}")),
         }
     }
 
-    /// How a new run differs from this one such that it cannot go on; none if it can.
+    /// Says why a new run cannot go on with this log, or returns `None` if it can.
     fn difference(&self, new: &Self) -> Result<Option<String>, String> {
         let changed = |what: &str, was: &str, is: &str| Some(format!("{what} was {was} and is {is}"));
         let (old, now) = (self.study()?, new.study()?);
@@ -92,12 +98,12 @@ impl Header {
     }
 }
 
-/// What a log says.
+/// The contents of a log.
 #[derive(Debug)]
 pub(crate) struct Contents {
     pub(crate) header: Header,
     pub(crate) records: Vec<Record>,
-    /// Bytes of whole lines; what follows was torn.
+    /// Bytes of complete lines; the rest was torn.
     whole: u64,
     pub(crate) is_torn: bool,
 }
@@ -116,7 +122,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens a log to go on with, or begins one. Gives what it says and whether its last line was torn.
+    /// Opens a log to go on with, or begins one; returns its contents if it had any.
     pub(crate) fn open(path: &Path, header: &Header) -> Result<(Self, Option<Contents>), Error> {
         let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -131,9 +137,9 @@ impl Log {
             .map_err(|error| fault(format!("{error}; choose another --log")))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                return Err(fault("another trimtab writes to it; wait for it, or choose another --log".into()));
+                return Err(fault("another trimtab is writing to it; wait for it, or choose another --log".into()));
             }
-            // Where there are no locks, one does without.
+            // File systems without locks must do without.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         let contents = read_from(&mut file).map_err(fault)?;
@@ -141,7 +147,7 @@ impl Log {
             let difference = contents.header.difference(header).map_err(fault)?;
             if let Some(difference) = difference {
                 return Err(Error::Usage(format!(
-                    "the log {} is of another run: {difference}; ask for the same, or choose another --log",
+                    "the log {} belongs to another run: {difference}; use the same options, or choose another --log",
                     path.display()
                 )));
             }
@@ -161,7 +167,7 @@ impl Log {
         &self.path
     }
 
-    /// Writes down what happened.
+    /// Appends a record.
     pub(crate) fn write(&mut self, record: &Record) -> Result<(), Error> {
         // A lost ask is asked again; an outcome is worth the wait for the disk.
         let is_dear = matches!(record.happened, Happened::Tell { .. } | Happened::Failed { .. });
@@ -180,14 +186,14 @@ impl Log {
     }
 }
 
-/// Reads a log that nobody will write to.
+/// Reads a log without locking it.
 pub(crate) fn read(path: &Path) -> Result<Contents, Error> {
     let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
     let mut file = File::open(path).map_err(|error| fault(error.to_string()))?;
     read_from(&mut file).map_err(fault)?.ok_or_else(|| fault("it is empty; write one with trimtab tune --log".into()))
 }
 
-/// What a log says; none if nothing was written yet.
+/// Reads a log; `None` if it is empty.
 fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let mut source = BufReader::new(source);
     let mut line = Vec::new();
@@ -196,7 +202,7 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let (mut whole, mut is_torn) = (0, false);
     for number in 1.. {
         if number > MOST_LINES {
-            return Err(format!("more than {MOST_LINES} lines are too many"));
+            return Err(format!("the file has more than {MOST_LINES} lines; is this a log?"));
         }
         line.clear();
         let length =
@@ -208,7 +214,7 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
             if length as u64 == MOST_BYTES {
                 return Err(format!("line {number} is longer than {MOST_BYTES} bytes; is this a log?"));
             }
-            // What was never finished; but a file of another kind must not be overwritten.
+            // A torn line may be dropped, but a file of another kind must not be overwritten.
             if header.is_none() && !is_beginning(&line) {
                 return Err(NO_LOG.into());
             }
@@ -230,9 +236,9 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     Ok(header.map(|header| Contents { header, records, whole, is_torn }))
 }
 
-const NO_LOG: &str = "this file is no log of trimtab tune; choose another --log";
+const NO_LOG: &str = "this file is not a log of trimtab tune; choose another --log";
 
-/// Whether a line begins as a header does, as far as it goes.
+/// Whether a line, as far as it goes, begins like a header.
 fn is_beginning(line: &[u8]) -> bool {
     const START: &[u8] = b"{\"trimtab\":";
     START.iter().zip(line).all(|(a, b)| a == b)
@@ -251,7 +257,8 @@ mod tests {
         Header::new(&study, &["echo".into(), "{n}".into()], false, "last number".into())
     }
 
-    /// A log as version 0.1.0 wrote it, but for the fields of its first line, which stood in another order.
+    /// A log as version 0.1.0 wrote it, but for the fields of its first line, which stood in
+    /// another order.
     const LINES: &str = r#"{"event":"ask","id":1,"config":{"opt":"O2","n":3},"mean":null,"std_dev":null}
 {"event":"tell","id":1,"config":{"opt":"O2","n":3},"value":0.30000000000000004,"seconds":0.5}
 {"event":"ask","id":2,"config":{"opt":"O1","n":3},"mean":0.25,"std_dev":1e-9}

@@ -1,13 +1,16 @@
-//! One measurement: the command with its levels, run, and the cost in what it did.
+//! One measurement: run the command with its levels and find the cost in its output.
 //!
 //! | failure | when |
 //! |---|---|
-//! | exit code 3, ended by signal 11 | the command says that it failed, or is made to end |
-//! | no number, not finite | there is no cost in its standard output |
+//! | exit code 3, ended by signal 11 | the command failed or was killed |
+//! | no number, not finite | its standard output has no cost |
 //! | more than 30 s | `--timeout` |
 //!
-//! **Choices.** A failure is an outcome like any other. Only a program that cannot be started at all is fatal, unless its name depends on a
-//! knob: it would fail every time. Of each output of a failure the last 64 KiB are kept.
+//! **Choices**
+//! - A failure is an outcome like any other.
+//! - A program that cannot be started ends the run, unless its name depends on a knob: it would
+//!   fail every time.
+//! - The last 64 KiB of each output of a failure are kept.
 
 use std::time::Duration;
 
@@ -20,21 +23,21 @@ use super::template::Template;
 use crate::error::Error;
 use crate::space::NamedSpace;
 
-/// How much of each output of a failure is kept: its end.
+/// Bytes kept from the end of each output of a failure.
 pub(super) const MOST_KEPT: usize = 64 << 10;
 
-/// Where the cost is.
+/// How to find the cost.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     LastNumber,
     Extract(Regex),
-    /// Wall time in seconds, the least of so many runs.
+    /// The shortest wall time of `repeat` runs, in seconds.
     Time {
         repeat: u32,
     },
 }
 
-/// How to measure.
+/// Measures combinations.
 #[derive(Clone, Debug)]
 pub(crate) struct Measurer {
     pub(crate) space: NamedSpace,
@@ -43,16 +46,16 @@ pub(crate) struct Measurer {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// What a measurement gave.
+/// The result of a measurement.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Value(f64),
     Failed(Failure),
-    /// The user wants to stop: nothing is known.
+    /// The user stopped it.
     Stopped,
 }
 
-/// Why there is no value, and what the command printed.
+/// Why there is no value, and the end of what the command printed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) why: String,
@@ -61,7 +64,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Why, with the last line of what it printed as an error.
+    /// The reason, with the last line of standard error.
     pub(crate) fn line(&self) -> String {
         let last = self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
         match last {
@@ -72,7 +75,7 @@ impl Failure {
 }
 
 impl Measurer {
-    /// Measures a combination, and says how many seconds the command took in all.
+    /// Measures a combination; also returns the total seconds that the command took.
     pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
         let runs = if let Rule::Time { repeat } = self.rule { repeat } else { 1 };
         let (mut least, mut total) = (f64::INFINITY, 0.0);
@@ -91,7 +94,7 @@ impl Measurer {
         Ok((Outcome::Value(least), total))
     }
 
-    /// What one run of the command gave.
+    /// Judges one run of the command.
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
         let cost = match finished.ended {
@@ -112,18 +115,20 @@ impl Measurer {
         }
     }
 
-    /// A failure if another combination may do better, else an error.
+    /// A failure if another combination may start another program, else an error.
     fn not_started(&self, levels: &[Level], error: &std::io::Error) -> Result<Outcome, Error> {
         let program = self.template.filled(&self.space, levels).swap_remove(0);
         let why = format!("cannot start `{program}`: {error}");
         match self.template.has_fixed_program() {
-            true => Err(Error::Failed(format!("{why}; write a program's path, or --shell before a shell's command"))),
+            true => {
+                Err(Error::Failed(format!("{why}; write the path of a program, or use --shell for a shell command")))
+            }
             false => Ok(Outcome::Failed(Failure { why, stdout: String::new(), stderr: String::new() })),
         }
     }
 }
 
-/// An exit code or a signal, in words.
+/// An exit code or signal in words.
 fn ending(status: std::process::ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

@@ -6,19 +6,21 @@
 //!                         └────────────────────────────────────┘
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`args`], [`plan`] | what is asked for |
+//! | [`args`], [`plan`] | the options, and the run that they describe |
 //! | [`template`] | the command with places for levels |
-//! | [`process`], [`measure`], [`extract`] | one run of it, and the cost in what it printed |
-//! | [`log`], [`history`] | what happened, on disk and in memory |
-//! | [`view`], [`summary`], [`number`] | what is shown meanwhile and at the end |
+//! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
+//! | [`log`], [`history`] | records on disk, trials in memory |
+//! | [`view`], [`summary`] | progress, and the result |
 //! | [`report`] | what was learned, as a page |
 //!
-//! **Choices.** One thread owns the tuner and the log; each measurement under way has a thread of its own. An outcome is logged, told, and
-//! only then something new is asked, so the order of the outcomes alone decides what is asked: the same order, the same run. When the user stops a
-//! run, the measurements under way are given up and stay open in the log: the same command measures them again and goes on as if
-//! nothing had been.
+//! **Choices**
+//! - One thread owns the tuner and the log; each measurement under way has its own thread.
+//! - An outcome is told and logged before the next ask, so the order of the outcomes alone decides
+//!   the asks.
+//! - When the user stops a run, the measurements under way stay open in the log; the same command
+//!   measures them again.
 
 mod args;
 mod extract;
@@ -53,7 +55,7 @@ use view::View;
 /// Tunes, then prints the best.
 pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     let plan = Plan::new(args)?;
-    // Whatever the tuner refuses is refused before a log is begun.
+    // The tuner may refuse the space or the start: do that before a log is begun.
     let mut session = plan.session(0)?;
     plan.queue(&mut session, &History::default())?;
     let mut log = None;
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         let (opened, contents) = Log::open(path, &plan.header)?;
         if let Some(contents) = contents {
             if contents.is_torn && !args.quiet {
-                terminal::note("the last line of the log was cut off: it is dropped, and what it said happens again");
+                terminal::note("the last line of the log was cut off and is dropped; what it recorded happens again");
             }
             session = plan.session(contents.asks())?;
             history = History::replay(&contents.records, &mut session)
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         is_exhausted,
         is_stopped,
     };
-    // Whatever went wrong, what was found so far is not lost.
+    // Print the best so far even after an error.
     if ended.is_ok() || !history.done.is_empty() {
         terminal::print(&match (args.json, args.quiet) {
             (true, _) => format!("{:#}\n", summary.json()),
@@ -128,10 +130,10 @@ struct Tuning<'a> {
 }
 
 impl Tuning<'_> {
-    /// Measures until the budget is spent, nothing is left, or the user wants to stop.
+    /// Measures until the budget is spent, the space is exhausted, or the user stops it.
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
         let budget = self.plan.study.budget;
-        // What was under way when the run was stopped comes first.
+        // Measurements that were under way when the run stopped come first.
         let mut again: VecDeque<usize> = self.history.open().into();
         if !self.history.trials.is_empty() && self.history.done.len() < budget {
             self.write(Record { place: Place::default(), happened: Happened::Resume { budget } })?;
@@ -168,7 +170,7 @@ impl Tuning<'_> {
                 let Ok((place, outcome)) = outcomes.recv() else { return Ok(()) };
                 running -= 1;
                 if let Err(error) = outcome.and_then(|(outcome, seconds)| self.take_in(place, outcome, seconds)) {
-                    // The others end too, and the first error is the one that is told.
+                    // End the others too; report the first error.
                     stop.ask();
                     fault = fault.or(Some(error));
                 }
@@ -176,7 +178,8 @@ impl Tuning<'_> {
         })
     }
 
-    /// Asks for a new combination; returns the place of its trial, or `None` if nothing is left to ask.
+    /// Asks for a new combination; returns the place of its trial, or `None` if nothing is left to
+    /// ask.
     fn ask(&mut self) -> Result<Option<usize>, Error> {
         let ask = match self.session.ask()? {
             Next::Measure(ask) => ask,
@@ -184,7 +187,7 @@ impl Tuning<'_> {
             Next::NothingLeft => {
                 self.is_exhausted = true;
                 return match self.history.trials.is_empty() {
-                    true => Err(Error::Usage("every combination is forbidden; take a --forbid away".into())),
+                    true => Err(Error::Usage("every combination is forbidden; remove a --forbid".into())),
                     false => Ok(None),
                 };
             }

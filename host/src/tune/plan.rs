@@ -1,4 +1,4 @@
-//! What the options add up to, checked before anything runs.
+//! The run that the options describe, checked before anything starts.
 
 use trimtab::{Goal, Level};
 
@@ -12,12 +12,12 @@ use crate::session::record::{Happened, Place, Record};
 use crate::session::{Session, Study};
 use crate::space::NamedSpace;
 
-/// A run to do.
+/// A run to make.
 pub(crate) struct Plan {
     pub(crate) study: Study,
     pub(crate) measurer: Measurer,
     pub(crate) header: Header,
-    /// What is measured first.
+    /// Combinations to measure first.
     pub(crate) start: Vec<Vec<Level>>,
     pub(crate) jobs: usize,
 }
@@ -50,7 +50,7 @@ impl Plan {
         Session::new(Study { budget, ..self.study.clone() })
     }
 
-    /// Queues what is to be measured first and was not asked yet.
+    /// Enqueues the combinations of --start that were not asked yet.
     pub(crate) fn queue(&self, session: &mut Session, history: &History) -> Result<(), Error> {
         let is_new = |levels: &&Vec<Level>| history.trials.iter().all(|trial| trial.levels != **levels);
         for levels in self.start.iter().filter(is_new) {
@@ -63,7 +63,7 @@ impl Plan {
     }
 }
 
-/// The file's knobs first, then those of the command line.
+/// The space: first the file's knobs, then those of the command line.
 fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
     let file = args.space.as_deref().map(NamedSpace::read).transpose()?;
     let mut knobs = file.as_ref().map_or_else(Vec::new, |space| space.knobs().to_vec());
@@ -78,7 +78,7 @@ fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
     Ok(space)
 }
 
-/// A combination to start with.
+/// Parses a combination of --start.
 fn start(text: &str, space: &NamedSpace) -> Result<Vec<Level>, Error> {
     let levels = space.parse(text).map_err(|error| Error::Usage(format!("--start {text}: {error}")))?;
     match space.forbidden().iter().find(|forbidden| forbidden.holds(&levels)) {

@@ -1,9 +1,13 @@
-//! Runs one command to its end, or ends it: with a time limit, and with bounded memory whatever it prints.
+//! Runs one command, with a time limit and in bounded memory.
 //!
-//! **Choices.** The command leads a process group of its own, and all of the group ends with it: nothing that it left running disturbs the next
-//! measurement. To end it early, the group is asked first (SIGTERM), so that a script can switch its instruments off, and killed two
-//! seconds later. Ctrl-C in the terminal therefore does not reach the command by itself: trimtab passes it on. Elsewhere than on Unix there
-//! are no such groups: there `taskkill /T` ends the command and its children. Of each output the end is kept, up to 1 MiB.
+//! **Choices**
+//! - The command leads its own process group, which ends with it, so nothing left running disturbs
+//!   the next measurement.
+//! - To end it early, the group gets SIGTERM, so that a script can switch off its instruments, and
+//!   SIGKILL two seconds later.
+//! - Ctrl-C in the terminal does not reach the command by itself: trimtab passes it on.
+//! - Without process groups, as on Windows, `taskkill /T` ends the command and its children.
+//! - The last 1 MiB of each output is kept.
 
 use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
@@ -13,16 +17,16 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of each output is kept: its end.
+/// Bytes kept from the end of each output.
 const MOST_BYTES: usize = 1 << 20;
-/// How often a running command is looked at.
+/// How often a running command is checked.
 const POLL: Duration = Duration::from_millis(20);
-/// How long a command may take to end when it is asked to.
+/// Time from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long outputs are waited for that a process outside the group still holds open.
+/// How long to wait for an output that a process outside the group still holds open.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// Whether the user wants to stop: asked once, or urged.
+/// Whether the user wants to stop; a second request is urgent.
 #[derive(Debug, Default)]
 pub(crate) struct Stop(AtomicUsize);
 
@@ -44,23 +48,23 @@ impl Stop {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ended {
     ByItself(ExitStatus),
-    /// It took longer than it may.
+    /// It exceeded the time limit.
     TimedOut,
-    /// The user wants to stop.
+    /// The user stopped it.
     Stopped,
 }
 
-/// What is left of a command.
+/// A command that has ended.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) ended: Ended,
-    /// From its start to its end.
+    /// Wall time.
     pub(super) time: Duration,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
 }
 
-/// Runs a command; the error is that it cannot be started.
+/// Runs a command; fails only if it cannot be started.
 pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop) -> io::Result<Finished> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
@@ -70,7 +74,7 @@ pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
     let group = Group(child.id());
     let outputs = [Capture::start(child.stdout.take()), Capture::start(child.stderr.take())];
     let (sender, exited) = mpsc::channel();
-    // A thread that does nothing but wait knows the end to the microsecond.
+    // A thread that only waits notices the end within microseconds.
     thread::spawn(move || {
         let status = child.wait();
         let _ = sender.send((status, start.elapsed()));
@@ -97,7 +101,7 @@ pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
                 }
             }
             Some((_, asked)) if asked.elapsed() >= GRACE || stop.is_urged() => group.kill(),
-            // The deadline is past: without this the loop would spin.
+            // The deadline has passed; without this the loop would spin.
             Some(_) => thread::sleep(POLL),
         }
     };
@@ -107,7 +111,7 @@ pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
     Ok(Finished { ended, time, stdout, stderr })
 }
 
-/// A command and what it started, by the number of the command.
+/// The process group of a command, by its process id.
 struct Group(u32);
 
 #[cfg(unix)]
@@ -122,7 +126,7 @@ impl Group {
 
     fn signal(&self, signal: nix::sys::signal::Signal) {
         if let Ok(id) = i32::try_from(self.0) {
-            // It may be gone already, which is what was wanted.
+            // It may have ended already, which is fine.
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), signal);
         }
     }
@@ -141,10 +145,10 @@ impl Group {
     }
 }
 
-/// The end of what a pipe brings, read so that the writer never waits.
+/// The end of what comes through a pipe, read so that the writer never blocks.
 struct Capture {
     bytes: Arc<Mutex<Vec<u8>>>,
-    /// Closed when the pipe is.
+    /// Closed together with the pipe.
     closed: mpsc::Receiver<()>,
 }
 
@@ -179,7 +183,7 @@ impl Capture {
     }
 
     fn finish(self) -> Vec<u8> {
-        // A process that left the group may hold the pipe for ever; what it prints is not the command's.
+        // A process that left the group may hold the pipe open; its output is not the command's.
         let _ = self.closed.recv_timeout(DRAIN);
         let mut bytes = self.bytes.lock().unwrap_or_else(|lock| lock.into_inner());
         let extra = bytes.len().saturating_sub(MOST_BYTES);
@@ -223,7 +227,7 @@ mod tests {
 
     #[test]
     fn time_out_ends_grandchildren_too() {
-        // The grandchild holds the pipe, and would for a minute.
+        // The grandchild would hold the pipe for a minute.
         let finished = shell("sleep 60 & echo $!; wait", Some(100));
         assert_eq!(finished.ended, Ended::TimedOut);
         let child: i32 = String::from_utf8(finished.stdout).unwrap().trim().parse().unwrap();

@@ -1,4 +1,5 @@
-//! The result: the best by observation and by the model, ready to paste; as text, as one line, or as JSON.
+//! The result: the best by observation and by the model, ready to paste; as text, as one line, or
+//! as JSON.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::draw::number::{short, with_error};
 use crate::session::Session;
 use crate::session::study::goal_name;
 
-/// Everything that is said at the end.
+/// What the summary is made from.
 pub(crate) struct Summary<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) session: &'a Session,
@@ -19,12 +20,12 @@ pub(crate) struct Summary<'a> {
     pub(crate) log: Option<&'a Path>,
     /// Every combination has an outcome.
     pub(crate) is_exhausted: bool,
-    /// The user ended it early.
+    /// The user stopped the run.
     pub(crate) is_stopped: bool,
 }
 
 impl Summary<'_> {
-    /// For people.
+    /// The summary for people.
     pub(crate) fn text(&self) -> String {
         let (done, failures) = (self.history.done.len(), self.history.failures());
         let failed = if failures > 0 { format!(", {failures} failed") } else { String::new() };
@@ -52,9 +53,10 @@ impl Summary<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// A combination and the command with it.
+    /// A combination, and the command with its levels.
     fn pasted(&self, levels: &[Level]) -> [String; 2] {
-        let command = self.command(levels).unwrap_or_else(|| "(the command reads them from the environment)".into());
+        let command =
+            self.command(levels).unwrap_or_else(|| "(the command reads the levels from the environment)".into());
         [format!("          {}", self.plan.study.space.text(levels)), format!("          {command}")]
     }
 
@@ -64,7 +66,7 @@ impl Summary<'_> {
         template.has_places().then(|| template.pasted(&self.plan.study.space, levels))
     }
 
-    /// The best alone.
+    /// Only the best, in one line.
     pub(crate) fn line(&self) -> String {
         let best = self.history.best(self.plan.study.goal);
         best.map_or_else(String::new, |(_, best)| {
@@ -72,7 +74,7 @@ impl Summary<'_> {
         })
     }
 
-    /// For programs.
+    /// The summary for programs.
     pub(crate) fn json(&self) -> Value {
         let space = &self.plan.study.space;
         let trial = |trial: &Trial| {

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `{name}` | the knob's level |
 //! | `{{name}}` | `{name}` itself |
-//! | `${name}`, `{}`, `{print $1}` and all else | stays as it is |
+//! | `${name}`, `{}`, `{print $1}` and anything else | unchanged |
 //!
-//! **Choices.** What stands in braces and could be a knob's name must be one: a slip of the pen is found before the first measurement. Braces of
-//! other languages (awk, JSON, shells) rarely look like that, so they need no escapes. A level is one part of one word and is never
-//! split. With a shell the words are joined by blanks and levels are pasted as they are; those that need quotes are better read from the
-//! environment, as `"$TRIMTAB_NAME"`.
+//! **Choices**
+//! - A name in braces must be a knob, so that a typo is found before the first measurement.
+//! - Braces of other languages (awk, JSON, shells) rarely look like that, so they need no escapes.
+//! - A level is part of one word and is never split.
+//! - With a shell the words are joined by blanks and levels are pasted unquoted. Read those that
+//!   need quotes from the environment, as `"$TRIMTAB_NAME"`.
 
 use std::process::Command;
 
@@ -18,7 +20,7 @@ use trimtab::Level;
 use crate::error::Error;
 use crate::space::{NamedKnob, NamedSpace};
 
-/// What the environment variables begin with.
+/// Prefix of the environment variables.
 const PREFIX: &str = "TRIMTAB_";
 
 /// A command with places for levels.
@@ -31,12 +33,12 @@ pub(crate) struct Template {
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// The place of a knob in the space.
+    /// The index of a knob in the space.
     Knob(usize),
 }
 
 impl Template {
-    /// Reads the words of a command.
+    /// Parses the words of a command.
     pub(crate) fn parse(words: &[String], is_shell: bool, space: &NamedSpace) -> Result<Self, Error> {
         let mut parsed = Vec::new();
         for (i, word) in words.iter().enumerate() {
@@ -46,14 +48,14 @@ impl Template {
                 let place = before + word[..offset].chars().count();
                 let shown = words.join(" ").replace(['\n', '\r', '\t'], " ");
                 Error::Usage(format!(
-                    "there is no knob `{name}`; there are {} (to pass it as it is, write {{{{{name}}}}})\n  {shown}\n  {}^ here",
+                    "there is no knob `{name}`; there are {} (to pass it unchanged, write {{{{{name}}}}})\n  {shown}\n  {}^ here",
                     names.join(", "),
                     " ".repeat(place)
                 ))
             })?);
         }
         if parsed.is_empty() {
-            return Err(Error::Usage("there is nothing to measure with; write the command after --".into()));
+            return Err(Error::Usage("the command is missing; write it after --".into()));
         }
         Ok(Self { words: parsed, is_shell })
     }
@@ -98,18 +100,19 @@ impl Template {
         }
     }
 
-    /// Whether the same program runs whatever the levels: if it cannot be started once, it never can.
+    /// Whether every combination runs the same program: if that cannot be started once, it never
+    /// can.
     pub(crate) fn has_fixed_program(&self) -> bool {
         self.is_shell || self.words[0].iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// Whether a level appears in the words; else the command reads the environment.
+    /// Whether the words have a place for a level; if not, the command reads the environment.
     pub(crate) fn has_places(&self) -> bool {
         self.words.iter().flatten().any(|part| matches!(part, Part::Knob(_)))
     }
 }
 
-/// A word as text and places; or a name that is no knob, and where it begins.
+/// Splits a word into text and places; fails with a name that is not a knob, and its offset.
 fn parts<'a>(word: &'a str, space: &NamedSpace) -> Result<Vec<Part>, (&'a str, usize)> {
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -144,7 +147,7 @@ fn parts<'a>(word: &'a str, space: &NamedSpace) -> Result<Vec<Part>, (&'a str, u
     Ok(parts)
 }
 
-/// The longest beginning that could be a knob's name.
+/// The longest prefix that could be a knob's name.
 fn name_at(text: &str) -> &str {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
     if !text.starts_with(is_first) {
@@ -154,7 +157,7 @@ fn name_at(text: &str) -> &str {
     &text[..text.find(|c| !is_later(c)).unwrap_or(text.len())]
 }
 
-/// A word that a shell reads as one word.
+/// Quotes a word so that a shell reads it as one word.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./:,@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The run while it runs: a moving picture on a terminal, a line a measurement elsewhere.
+//! Progress: a moving picture on a terminal, elsewhere one line per measurement.
 //!
 //! ```text
 //! ████████████▌             23/60  2 failed  1 min 12 s left
@@ -7,8 +7,10 @@
 //! ██▆▆▆▃▃▃▂▂▂▂▁▁▁▁▁▁▁▁▁▁▁
 //! ```
 //!
-//! **Choices.** All of it goes to standard error, so that standard output holds the result alone. The sparkline is of the best so far. The time left
-//! is the measurements left times the mean time between outcomes of this sitting.
+//! **Choices**
+//! - Progress goes to standard error, so that standard output holds only the result.
+//! - The sparkline shows the best so far.
+//! - Time left: the measurements left times the mean time between outcomes since this start.
 
 use std::time::{Duration, Instant};
 
@@ -19,17 +21,17 @@ use super::plan::Plan;
 use crate::draw::number::{duration, short, sparkline};
 use crate::terminal;
 
-/// How wide the sparkline is.
+/// Width of the sparkline.
 const WIDTH: usize = 40;
-/// The longest combination in the picture; a line that wraps would spoil it.
+/// Longest combination in the picture; a wrapped line would spoil it.
 const MOST_LETTERS: usize = 64;
 
-/// How a run is shown.
+/// Shows a run.
 pub(crate) struct View<'a> {
     plan: &'a Plan,
     shown: Shown,
     begun: Instant,
-    /// Outcomes that were there before.
+    /// Outcomes that were in the log already.
     before: usize,
 }
 
@@ -62,7 +64,7 @@ impl<'a> View<'a> {
         view
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub(crate) fn note(&self, line: &str) {
         match &self.shown {
             Shown::Nothing => {}
@@ -71,12 +73,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A measurement begins.
+    /// Shows that a measurement begins.
     pub(crate) fn started(&self, history: &History, trial: &Trial) {
         self.redraw(history, Some(trial));
     }
 
-    /// The outcome of a measurement; `trial` is the last of the history's outcomes.
+    /// Shows the outcome of a measurement; `trial` is the last of the history's outcomes.
     pub(crate) fn finished(&self, history: &History, trial: &Trial, failure: Option<&str>) {
         let (number, budget) = (history.done.len(), self.plan.study.budget);
         let text = self.plan.study.space.text(&trial.levels);
@@ -124,14 +126,14 @@ impl<'a> View<'a> {
         bar.set_message(lines.join("\n"));
     }
 
-    /// How long the rest takes, if it goes on as it went.
+    /// Estimated time for the rest.
     fn left(&self, done: usize) -> Option<Duration> {
         let fresh = u32::try_from(done - self.before.min(done)).ok().filter(|fresh| *fresh > 0)?;
         let rest = u32::try_from(self.plan.study.budget.saturating_sub(done)).ok()?;
         Some(self.begun.elapsed() / fresh * rest)
     }
 
-    /// Clears what moved; the summary follows.
+    /// Clears the moving picture.
     pub(crate) fn finish(self) {
         if let Shown::Bar(bar) = self.shown {
             bar.finish_and_clear();
@@ -139,7 +141,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A bar on standard error, with colour where it is welcome.
+/// A progress bar on standard error, with colour if welcome.
 fn bar(length: u64) -> ProgressBar {
     let colour = if terminal::has_colour() { ".cyan" } else { "" };
     let template = format!("{{bar:30{colour}}} {{pos}}/{{len}}  {{prefix}}\n{{msg}}");
@@ -148,7 +150,7 @@ fn bar(length: u64) -> ProgressBar {
         .with_style(style.progress_chars("█▉▊▋▌▍▎▏░"))
 }
 
-/// A text that fits on a line of the picture.
+/// Cuts a text to fit a line of the picture.
 fn clipped(text: &str) -> String {
     match text.chars().count() > MOST_LETTERS {
         true => text.chars().take(MOST_LETTERS - 1).chain(['…']).collect(),
@@ -156,7 +158,7 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// Digits in groups of three, and a power of ten where there are too many.
+/// Groups digits by three; long numbers become powers of ten.
 fn grouped(digits: &str) -> String {
     if digits.len() > 15 {
         return format!("{}.{}e{}", &digits[..1], &digits[1..3], digits.len() - 1);

@@ -1,4 +1,4 @@
-//! `trimtab bench` end to end: what it writes, what stops it, and how it goes on.
+//! `trimtab bench` end to end: its files, its errors, and how it goes on after a stop.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::{Folder, text};
 use serde_json::Value;
 
-/// Every file of a directory of runs: what was evaluated, without the times.
+/// Every file of a directory of runs, without the times.
 fn runs(folder: &Path) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     for problem in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
@@ -87,7 +87,7 @@ fn what_is_there_is_kept_and_what_is_missing_is_run() {
     fs::remove_file(&lost).unwrap();
     folder.stdout(&small(&["--out", "runs", "--jobs", "2"]));
     assert_eq!(runs(&folder.0.join("runs")), before);
-    // Times differ from run to run, so equal bytes are a file that was left alone.
+    // Times differ from run to run, so equal bytes mean that the file was left alone.
     assert_eq!(fs::read(&kept).unwrap(), bytes);
 }
 
@@ -148,7 +148,7 @@ fn what_cannot_be_run_is_named() {
         let message = text(&output.stderr);
         assert!(!output.status.success() && message.contains(wanted), "{words:?}: {message}");
     }
-    // A directory keeps to its settings.
+    // A directory keeps its settings.
     folder.stdout(&[
         "bench",
         "--problem",

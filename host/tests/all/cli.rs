@@ -1,4 +1,4 @@
-//! `trimtab` end to end: exit codes, messages, files, as a user meets them.
+//! `trimtab` end to end: exit codes, messages and files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn without_arguments_it_tunes_the_antenna_in_plain_lines() {
     assert!(out.contains(&format!("{} bytes", size_of::<AntennaTuner>())));
     assert!(err.starts_with("Tuning 35-j120 Ω at 7.1 MHz, SWR 10.3") && err.contains("  1 of 120: SWR"), "{err}");
     assert!(folder.0.join("out/antenna.svg").exists());
-    // The subcommand is the same job.
+    // The subcommand does the same.
     let named = text(&folder.run(&["antenna"]).stderr);
     assert_eq!(named, err);
 }
@@ -54,7 +54,7 @@ fn json_agrees_with_the_physics() {
     }
     assert_eq!((report["best"]["cost"].as_f64().unwrap() as f32, levels(&report["best"])), least);
     assert_eq!(levels(&report["optimum"]), network.optimum(&space).unwrap().levels());
-    // Before the first measurement the tuner expects anything: infinite, so null.
+    // Before the first observation the standard deviation is infinite, so null.
     assert!(measurements[0]["std_dev"].is_null() && measurements[39]["std_dev"].as_f64().unwrap() > 0.0);
     assert_eq!(report["picture"], "out/antenna.svg");
     assert_eq!(report["tuner_bytes"], size_of::<AntennaTuner>());
@@ -74,7 +74,7 @@ fn the_same_seed_gives_the_same_run() {
     assert_eq!(run("5", "0"), run("5", "0"));
     assert_eq!(run("5", "0.02"), run("5", "0.02"));
     assert_ne!(run("5", "0")["measurements"], run("6", "0")["measurements"]);
-    // Noise changes what is told, not what the first state really gives.
+    // Noise changes the cost that the tuner is told, not the true SWR of the first state.
     let (exact, noisy) = (run("5", "0"), run("5", "0.02"));
     assert_eq!(exact["measurements"][0]["swr"], noisy["measurements"][0]["swr"]);
     assert_ne!(exact["measurements"][0]["cost"], noisy["measurements"][0]["cost"]);
@@ -99,9 +99,11 @@ fn the_picture_is_well_formed_and_has_every_measurement() {
         assert_eq!(titled.count(), budget, "one point a measurement");
         // One in the data, one in the legend.
         assert_eq!((classed("star"), classed("ring")), (2, 2));
-        // The line and its legend; the dashed line and its legend; a mark a measurement and two in the legend.
+        // The line and its legend; the dashed line and its legend; one mark per measurement and
+        // two in the legend.
         assert_eq!((classed("best"), classed("optimum"), classed("measured")), (2, 2, budget + 2));
-        // Seven swatches in each: six bands as paths and one as background for each topology, and the legend.
+        // Seven swatches in each: six bands as paths and one as background for each topology, and
+        // the legend.
         assert!((0..7).all(|band| svg.matches(&format!("\"band{band}")).count() == 3));
         assert!(svg.contains("prefers-color-scheme: dark") && !svg.contains("NaN"));
         // Everything stays inside the picture.
@@ -182,7 +184,7 @@ fn a_reader_that_goes_away_is_no_panic() {
     let folder = Folder::new("pipe");
     let words = ["--json", "--no-svg", "--budget", "20"];
     let mut child = folder.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Closed before the result is there.
+    // The pipe closes before the result comes.
     drop(child.stdout.take());
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
@@ -207,7 +209,7 @@ fn the_comparison_has_a_row_a_method() {
     let methods = report["methods"].as_array().unwrap();
     assert_eq!(methods.len(), 4);
     assert!(methods.iter().all(|row| row["median_ratio"].as_f64().unwrap() >= 1.0));
-    // Every run is kept, and the medians can be found again from them.
+    // Every run is listed, and the medians follow from them.
     let runs = report["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 4 * 2 * 2);
     for row in methods {
@@ -229,7 +231,7 @@ fn help_teaches() {
     for word in ["antenna-bench", "--load <R+jX>", "35-j120", "Examples:", "--json", "--no-svg"] {
         assert!(help.contains(word), "no {word} in:\n{help}");
     }
-    // Lines break where the width says, so only the words count.
+    // Line breaks depend on the width, so compare only the words.
     let help = folder.stdout(&["antenna-bench", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("kept only if the best reachable SWR is below 1.5"), "{help}");
     assert!(folder.stdout(&["--version"]).starts_with("trimtab "));

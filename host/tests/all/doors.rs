@@ -1,4 +1,4 @@
-//! Whichever door they come through, the same space, seed and costs give the same sequence: `tune`, `serve` and the library.
+//! `tune`, `serve` and the library ask the same sequence for the same space, seed and costs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +21,7 @@ fn cost(mode: u32, width: u32, gain: u32) -> u32 {
     (mode * 5 + 2) % 4 * 3 + width * width + (gain + 7) % 11
 }
 
-/// What is asked, one line a combination.
+/// The asks, one line per combination.
 fn by_library() -> Vec<String> {
     type Three = trimtab::tuner!(KNOBS, observations: BUDGET, rows: 256);
     let mut tuner = Box::new(Three::new());

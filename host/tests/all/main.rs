@@ -1,4 +1,5 @@
-//! `trimtab` end to end: the real binary, run as a user runs it. One test target, because each one costs a link.
+//! `trimtab` end to end: the real binary, run as a user runs it. One test target, because each one
+//! costs a link.
 
 #[path = "../common/mod.rs"]
 mod common;

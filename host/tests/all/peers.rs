@@ -1,6 +1,8 @@
-//! The strong baselines against what their authors' own software reached on the same instances from the same first point.
+//! The strong baselines against what their authors' own software reached on the same instances from
+//! the same first point.
 //!
-//! Other people's results were measured elsewhere: evaluations to the optimum of single runs, or means over seeds 0 to 4, of 100 evaluations.
+//! Other people's results were measured elsewhere: evaluations to the optimum of single runs, or
+//! means over seeds 0 to 4, of 100 evaluations.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `trimtab serve` end to end: the protocol, what is refused, and that it is the core's own sequence.
+//! `trimtab serve` end to end: the protocol, its errors, records, and that it asks as core does.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ use trimtab::{Config, Goal, Knob, Scale, Space};
 /// The longest line, as documented.
 const MOST_BYTES: usize = 4 << 20;
 
-/// A service under way.
+/// A running service.
 struct Service {
     child: Child,
     to: Option<ChildStdin>,
@@ -30,7 +30,7 @@ impl Service {
         Self { child, to, from }
     }
 
-    /// Begun with a message.
+    /// Starts a service and sends an init.
     fn init(message: &Value) -> Self {
         let mut service = Self::start(&[]);
         let answer = service.call(message);
@@ -60,7 +60,7 @@ impl Service {
         self.raw(message.to_string().as_bytes())
     }
 
-    /// An answer that is no error.
+    /// An answer that must not be an error.
     fn ok(&mut self, message: Value) -> Value {
         let answer = self.call(&message);
         assert!(answer["error"].is_null(), "{message}: {answer}");
@@ -75,7 +75,7 @@ impl Service {
         self.ok(json!({"op": "export"}))
     }
 
-    /// Ends the input; what else it said, on both outputs.
+    /// Ends the input; returns the exit code and the rest of both outputs.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.to.take());
         let mut rest = String::new();
@@ -111,7 +111,7 @@ fn the_protocol_as_it_is_documented() {
     let init = json!({"op": "init", "knobs": knobs, "goal": "minimize", "seed": 1, "budget": 200});
     assert_eq!(service.call(&init), json!({"ok": true, "combinations": "33554432"}));
 
-    // Nothing is known at first.
+    // No prediction before the first outcome.
     let first = service.ask();
     assert_eq!((&first["id"], &first["mean"], &first["std_dev"]), (&json!(1), &Value::Null, &Value::Null));
     assert_eq!(first["config"].as_object().unwrap().len(), 25);
@@ -123,7 +123,7 @@ fn the_protocol_as_it_is_documented() {
     let told = service.ok(json!({"op": "tell", "id": 2, "failed": true}));
     assert_eq!(told, json!({"ok": true, "observations": 2, "best": best}));
 
-    // What is queued comes next, whatever the model thinks.
+    // An enqueued combination comes next, whatever the model predicts.
     let ones: Value = (0..25).map(|i| (format!("b{i}"), json!(1))).collect::<serde_json::Map<_, _>>().into();
     assert_eq!(service.ok(json!({"op": "enqueue", "config": ones})), json!({"ok": true}));
     let third = service.ask();
@@ -166,22 +166,22 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
     let before = service.export();
     let cases: Vec<(Vec<u8>, &str, Value)> = [
         ("", "empty", Value::Null),
-        ("hello", "no JSON", Value::Null),
-        ("[]", "no JSON object", Value::Null),
+        ("hello", "not JSON", Value::Null),
+        ("[]", "must be a JSON object", Value::Null),
         ("{}", "`op` is missing", Value::Null),
         ("{\"op\":3}", "`op` is missing", Value::Null),
         ("{\"op\":\"asks\"}", "there is no such op", json!("asks")),
-        ("{\"op\":\"ask\",\"op\":\"ask\"}", "`op` is there twice", Value::Null),
+        ("{\"op\":\"ask\",\"op\":\"ask\"}", "`op` occurs twice", Value::Null),
         ("{\"op\":\"ask\",\"n\":2}", "no fields, so no `n`", json!("ask")),
         ("{\"op\":\"ask\"} {\"op\":\"ask\"}", "trailing", Value::Null),
-        ("{\"op\":\"tell\",\"value\":1}", "no `config`", json!("tell")),
+        ("{\"op\":\"tell\",\"value\":1}", "write a `config`", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1}", "needs a `value`", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1,\"failed\":true}", "not both", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"failed\":false}", "can only be true", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"value\":null}", "must be a number", json!("tell")),
         ("{\"op\":\"tell\",\"id\":1,\"value\":\"1\"}", "must be a number", json!("tell")),
-        ("{\"op\":\"tell\",\"id\":1,\"value\":NaN}", "no JSON", Value::Null),
-        ("{\"op\":\"tell\",\"id\":1,\"value\":Infinity}", "no JSON", Value::Null),
+        ("{\"op\":\"tell\",\"id\":1,\"value\":NaN}", "not JSON", Value::Null),
+        ("{\"op\":\"tell\",\"id\":1,\"value\":Infinity}", "not JSON", Value::Null),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1e999}", "out of range", Value::Null),
         ("{\"op\":\"tell\",\"id\":1,\"value\":1e39}", "not a finite number", json!("tell")),
         ("{\"op\":\"tell\",\"id\":2,\"value\":1}", "no ask with the id 2 is pending: there was none", json!("tell")),
@@ -208,7 +208,7 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
     .map(|(line, wanted, op)| (line.as_bytes().to_vec(), wanted, op))
     .chain([
         (b"{\"op\":\"ask\xff\"}".to_vec(), "not UTF-8: byte 11", Value::Null),
-        (vec![b'['; 1 << 20], "nests deeper", Value::Null),
+        (vec![b'['; 1 << 20], "nests at most", Value::Null),
         (vec![b'x'; MOST_BYTES + 1], "more than 4194304 bytes", Value::Null),
         (vec![b' '; MOST_BYTES], "empty", Value::Null),
     ])
@@ -231,8 +231,9 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
     let knobs = |count: usize, levels: usize| -> Value {
         (0..count).map(|i| json!({"name": format!("k{i}"), "levels": (0..levels).collect::<Vec<_>>()})).collect()
     };
+    let recorded = |records: Value| json!({"knobs": knobs(2, 4), "budget": 2, "records": records});
     for (fields, wanted) in [
-        (json!({}), "no field `knobs`"),
+        (json!({}), "`knobs` is missing"),
         (json!({"knobs": []}), "needs a knob"),
         (json!({"knobs": knobs(257, 2)}), "at most 256 are possible"),
         // As many as a line holds: refused at once.
@@ -249,24 +250,20 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
         (json!({"knobs": knobs(2, 4), "records": [{"op": "quit"}]}), "record 1: its `event` must be ask, tell"),
         // Records that cannot have happened in this order.
         (
-            json!({"knobs": knobs(2, 4), "records": [{"event": "ask", "id": 1, "levels": [0, 0]}, {"event": "ask", "id": 3, "levels": [0, 1]}]}),
+            recorded(json!([{"event": "ask", "id": 1, "levels": [0, 0]}, {"event": "ask", "id": 3, "levels": [0, 1]}])),
             "record 2: ask 3 comes where ask 2 should; a record is missing",
         ),
+        (recorded(json!([{"op": "ask", "levels": [0, 0]}, {"op": "ask", "levels": [0, 0]}])), "record 2: "),
         (
-            json!({"knobs": knobs(2, 4), "records": [{"op": "ask", "levels": [0, 0]}, {"op": "ask", "levels": [0, 0]}]}),
-            "record 2: ",
-        ),
-        (
-            json!({"knobs": knobs(2, 4), "records": [{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 0]}]}),
+            recorded(json!([{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 0]}])),
             "record 2: this combination is measured already",
         ),
+        (recorded(json!([{"event": "tell", "id": 1, "value": 1}])), "record 1: no ask with the id 1 is pending"),
         (
-            json!({"knobs": knobs(2, 4), "records": [{"event": "tell", "id": 1, "value": 1}]}),
-            "record 1: no ask with the id 1 is pending",
-        ),
-        (
-            json!({"knobs": knobs(2, 4), "budget": 1, "records": [{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 1]}]}),
-            "record 2: the budget of 1 measurements is too small",
+            recorded(
+                json!([{"levels": [0, 0], "value": 1}, {"levels": [1, 0], "value": 1}, {"event": "ask", "levels": [0, 1]}]),
+            ),
+            "record 3: the budget of 2 measurements is too small",
         ),
     ] {
         let mut message = fields.clone();
@@ -278,7 +275,8 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
     service.ok(small());
 }
 
-/// Knobs of every kind, with failures, a queue and something forbidden: the core itself, in a tuner of another capacity, asks the same.
+/// Knobs of every kind, with failures, a queue and something forbidden: the core itself, in a tuner
+/// of another capacity, asks the same.
 #[test]
 fn the_sequence_is_that_of_the_core() {
     static VALUES: [f32; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
@@ -295,10 +293,12 @@ fn the_sequence_is_that_of_the_core() {
     for (seed, goal) in [(1, Goal::Minimise), (77, Goal::Maximise)] {
         let mut tuner = Box::new(Exact::new());
         tuner.init(space(), Config { goal, ..Config::default() }, seed).unwrap();
+        let name = if goal == Goal::Minimise { "minimize" } else { "maximize" };
         let mut service = Service::init(&json!({
-            "op": "init", "seed": seed, "budget": 1000, "goal": if goal == Goal::Minimise { "minimize" } else { "maximize" },
+            "op": "init", "seed": seed, "budget": 1000, "goal": name,
             "forbid": "opt=O2 & block>96",
-            "knobs": {"opt": "O1,O2,O3,Os", "block": "16..144:16", "gain": "log:1,3,10,30,100", "lto": [false, true], "mode": ["a", "b", "c"]},
+            "knobs": {"opt": "O1,O2,O3,Os", "block": "16..144:16", "gain": "log:1,3,10,30,100", "lto": [false, true],
+                "mode": ["a", "b", "c"]},
         }));
         let named = |levels: &[u8]| {
             let [opt, block, gain, lto, mode] = [0, 1, 2, 3, 4].map(|i| usize::from(levels[i]));
@@ -338,17 +338,17 @@ fn the_sequence_is_that_of_the_core() {
 fn an_export_goes_on_where_it_was_made() {
     let mut first = Service::init(&small());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
-    let mut awaited: Vec<Value> = Vec::new();
+    let mut pending: Vec<Value> = Vec::new();
     for step in 0..60 {
         match random.random_range(0..6) {
             0..3 => {
                 let asked = first.call(&json!({"op": "ask"}));
                 if asked["id"].is_u64() {
-                    awaited.push(asked);
+                    pending.push(asked);
                 }
             }
-            3 | 4 if !awaited.is_empty() => {
-                let asked = awaited.swap_remove(random.random_range(0..awaited.len()));
+            3 | 4 if !pending.is_empty() => {
+                let asked = pending.swap_remove(random.random_range(0..pending.len()));
                 match random.random_range(0..5) {
                     0 => first.ok(json!({"op": "cancel", "id": asked["id"]})),
                     1 => first.ok(json!({"op": "tell", "id": asked["id"], "failed": true})),
@@ -361,9 +361,9 @@ fn an_export_goes_on_where_it_was_made() {
                 let mut message = json!({"op": op, "levels": levels});
                 if op == "tell" {
                     message["value"] = random.random_range(0.0..3.0).into();
-                    awaited.retain(|asked| small_levels(&asked["config"]) != levels);
+                    pending.retain(|asked| small_levels(&asked["config"]) != levels);
                 }
-                // Refused or not: an export has what happened.
+                // It may be refused; then the export must not have it.
                 first.call(&message);
             }
         }
@@ -382,7 +382,7 @@ fn an_export_goes_on_where_it_was_made() {
             assert_eq!(second.call(&json!({"op": "best"})), first.call(&json!({"op": "best"})));
         }
     }
-    // The original itself asks what its copy asks.
+    // The original and its copy ask the same.
     let mut copy = Service::start(&[]);
     copy.ok(first.export());
     assert_eq!(first.call(&json!({"op": "ask"})), copy.call(&json!({"op": "ask"})));
@@ -469,7 +469,7 @@ fn asking_ends_with_the_space_or_the_budget() {
     for id in [1, 3, 4] {
         service.ok(json!({"op": "tell", "id": id, "value": 1}));
     }
-    // Once more is no new measurement; another combination is.
+    // A repeat is not a new measurement; another combination is.
     service.ok(json!({"op": "tell", "config": fourth["config"], "value": 2}));
     let all = (0..3).flat_map(|a| (0..4).map(move |b| [a, b, 0]));
     let refused = all.map(|levels| service.call(&json!({"op": "tell", "levels": levels, "value": 1})));
@@ -479,7 +479,7 @@ fn asking_ends_with_the_space_or_the_budget() {
 }
 
 #[test]
-fn at_most_eight_asks_are_awaited() {
+fn at_most_eight_asks_are_pending() {
     let mut service = Service::init(&small());
     let asked: Vec<_> = (0..8).map(|_| service.ask()["config"].clone()).collect();
     assert!((1..8).all(|i| !asked[..i].contains(&asked[i])));
@@ -526,7 +526,10 @@ fn the_space_can_be_a_file() {
 #[test]
 fn two_hundred_knobs_of_64_levels() {
     let knobs: Value = (0..200)
-        .map(|i| json!({"name": format!("knob_{i}"), "levels": (0..64).collect::<Vec<_>>(), "kind": if i % 2 == 0 { "lin" } else { "nominal" }}))
+        .map(|i| {
+            let kind = if i % 2 == 0 { "lin" } else { "nominal" };
+            json!({"name": format!("knob_{i}"), "levels": (0..64).collect::<Vec<_>>(), "kind": kind})
+        })
         .collect();
     let mut service = Service::start(&[]);
     let begun = service.ok(json!({"op": "init", "knobs": knobs, "seed": 1, "budget": 1000}));
@@ -563,7 +566,7 @@ fn the_largest_session_is_one_message() {
     assert!(bytes < MOST_BYTES / 2, "{bytes}");
 }
 
-/// Words and signs of the protocol, and bytes of no meaning.
+/// Mutated lines of the protocol.
 fn mutated(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     const LINES: [&str; 9] = [
         r#"{"op":"ask"}"#,
@@ -623,7 +626,7 @@ fn a_line_without_end_is_refused_in_bounded_memory() {
     let chunk = vec![b'a'; 1 << 20];
     let to = service.to.as_mut().unwrap();
     (0..5).for_each(|_| to.write_all(&chunk).unwrap());
-    // The answer is there although the line goes on.
+    // The answer comes before the line ends.
     assert!(service.answer()["error"].as_str().unwrap().contains("more than 4194304 bytes"));
     let to = service.to.as_mut().unwrap();
     (0..60).for_each(|_| to.write_all(&chunk).unwrap());
@@ -657,7 +660,7 @@ fn client(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients").join(name)
 }
 
-/// What a client prints, unless its tool is missing: that is said, and is no failure.
+/// Returns what a client prints; a missing tool is reported and is not a failure.
 fn run_client(tool: &str, command: &mut Command) -> Option<String> {
     match command.output() {
         Ok(output) => {

@@ -1,4 +1,4 @@
-//! `trimtab tune` end to end: real commands, failures of every kind, stops and resumptions, logs that are damaged.
+//! `trimtab tune` end to end: real commands, failures of every kind, stops, resumed and damaged logs.
 
 #![cfg(unix)]
 
@@ -37,7 +37,7 @@ fn run(folder: &Folder, options: &[&str]) -> Output {
     folder.run(&words(options, &MEASURE))
 }
 
-/// The lines of a log, without what differs from run to run.
+/// The lines of a log, without times and resumptions.
 fn lines(folder: &Folder, name: &str) -> Vec<Value> {
     let text = fs::read_to_string(folder.0.join(name)).unwrap();
     assert!(text.ends_with('\n'));
@@ -121,7 +121,7 @@ fn the_result_is_ready_to_paste() {
     {
         assert!(out.contains(line), "no {line:?} in:\n{out}");
     }
-    // The list can be a --start, and the command is a command.
+    // The printed command works.
     let line = out.lines().nth(2).unwrap().trim();
     let again = Command::new("sh").args(["-c", line]).current_dir(&folder.0).output().unwrap();
     assert!(text(&again.stdout).ends_with("cost: 0 units\n"));
@@ -171,11 +171,11 @@ esac"#,
     assert_eq!((&find("code")["stdout"], &find("code")["stderr"]), (&json!("1\n"), &json!("no such flag\n")));
     let flood = find("flood")["stdout"].as_str().unwrap().to_string();
     assert!(flood.len() == 64 << 10 && flood.ends_with("yy the end\n"));
-    // All failed: the command is told so, after the log is whole.
+    // If all fail, the exit code says so.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "sh", "-c", "exit 4"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("all 2 measurements failed; the last: exit code 4"));
-    // A program that is not there fails at once.
+    // A missing program ends the run at once.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "./missing"]);
     assert!(output.status.code() == Some(1) && text(&output.stderr).contains("cannot start `./missing`"));
 }
@@ -209,7 +209,7 @@ fn starts_come_first_and_costs_are_found_where_the_user_says() {
     let values: Vec<f64> =
         report["measurements"].as_array().unwrap().iter().map(|m| m["value"].as_f64().unwrap()).collect();
     assert_eq!((values.len(), &values[..2], &report["best"]["value"]), (9, &[75.0, 25.0][..], &json!(95.0)));
-    // Time, the least of three.
+    // The shortest of three times.
     script_count(&folder);
     let words = ["tune", "--knob", "ms=10,60", "--time", "--repeat", "3", "--json", "--", "./count.sh"];
     let report = folder.json(&words);
@@ -259,7 +259,7 @@ fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     let output = run(&folder, &["--budget", "24", "--seed", "3", "--log", "torn.jsonl"]);
     let err = text(&output.stderr);
     assert!(err.contains("the last line of the log was cut off") && err.contains("23 of them are in the log"), "{err}");
-    // Done is done; a larger budget prolongs it, as if it had been asked for at once.
+    // A finished run does nothing more; a larger budget extends it like a run with that budget.
     let before = fs::read(folder.0.join("whole.jsonl")).unwrap();
     run(&folder, &options("whole.jsonl"));
     assert_eq!(fs::read(folder.0.join("whole.jsonl")).unwrap(), before);
@@ -291,7 +291,7 @@ fn a_log_of_an_older_version_goes_on() {
         assert_eq!(folder.stdout(&words), "3 opt=O3,unroll=1\n");
         assert_eq!(lines(&folder, "run.jsonl"), wanted, "{kept} lines");
     }
-    // A line that is missing, twice or wrong is named, and the log stays as it was.
+    // A missing, repeated or wrong line is named, and the log stays as it was.
     let without = |number: usize| -> String {
         old.split_inclusive('\n').enumerate().filter(|(i, _)| i + 1 != number).map(|(_, line)| line).collect()
     };
@@ -315,7 +315,7 @@ fn a_log_of_an_older_version_goes_on() {
 #[test]
 fn ctrl_c_ends_the_children_and_keeps_the_log() {
     let folder = Folder::new("tune-stop");
-    // The third measurement never ends by itself, nor does what it started.
+    // Neither the third measurement nor its child ends by itself.
     let body = format!(
         "{COST}\nif [ -e go ]; then exit 0; fi; echo x >> count; [ $(wc -l < count) -lt 3 ] || {{ sleep 300 & echo $! > pid; wait; }}"
     );
@@ -325,7 +325,7 @@ fn ctrl_c_ends_the_children_and_keeps_the_log() {
         folder.command(&words(&options, &MEASURE)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("third measurement", || fs::read_to_string(folder.0.join("pid")).is_ok_and(|pid| pid.ends_with('\n')));
     let busy = run(&folder, &options);
-    assert!(text(&busy.stderr).contains("another trimtab writes to it"), "{}", text(&busy.stderr));
+    assert!(text(&busy.stderr).contains("another trimtab is writing to it"), "{}", text(&busy.stderr));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -367,7 +367,7 @@ fn several_at_once_are_all_different_and_resume() {
     asked.sort();
     asked.dedup();
     assert_eq!(asked.len(), 40, "asked twice");
-    // At some time four were under way, and never more.
+    // At most four are under way, and at some time four are.
     let mut open = 0i32;
     let counts: Vec<i32> = lines[1..]
         .iter()
@@ -381,13 +381,15 @@ fn several_at_once_are_all_different_and_resume() {
 
 #[test]
 fn the_order_of_outcomes_decides_what_is_asked() {
-    // Two at once, and the order is forced: a measurement with an even number waits for the one after it.
+    // Two at once, and the order is forced: a measurement with an even number waits for the one
+    // after it.
     let folder = Folder::new("tune-order");
     let body = format!("{COST}\nsleep 0.$(( ($2 * 7 + $3) % 5 ))");
     script(&folder, "measure.sh", &body);
     let options = |log| ["--budget", "10", "--jobs", "2", "--quiet", "--log", log];
     run(&folder, &options("a.jsonl"));
-    // A log cut after any line goes on to the same asks, as long as outcomes come in the same order.
+    // A log cut after any line goes on to the same asks, as long as outcomes come in the same
+    // order.
     let all = fs::read_to_string(folder.0.join("a.jsonl")).unwrap();
     let lines_of = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
     let whole = lines_of(&all);
@@ -395,7 +397,8 @@ fn the_order_of_outcomes_decides_what_is_asked() {
         if serde_json::from_str::<Value>(&whole[cut]).unwrap()["event"] != "ask" {
             continue;
         }
-        // The next thing that happened was an ask: with one measurement allowed it must be asked again, the same to the bit.
+        // The next thing that happened was an ask: with one measurement allowed it must be asked
+        // again, the same to the bit.
         fs::write(folder.0.join("b.jsonl"), whole[..cut].join("\n") + "\n").unwrap();
         let open = whole[1..cut]
             .iter()
@@ -430,13 +433,13 @@ fn a_log_of_another_run_is_refused_and_left_alone() {
     ] {
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{err}");
-        assert!(err.contains("run.jsonl is of another run: ") && err.contains(wanted), "{err}");
+        assert!(err.contains("run.jsonl belongs to another run: ") && err.contains(wanted), "{err}");
         assert!(err.contains("choose another --log") && output.stdout.is_empty(), "{err}");
     }
     assert_eq!(fs::read(folder.0.join("run.jsonl")).unwrap(), before);
     fs::write(folder.0.join("notes.txt"), "my notes").unwrap();
     let output = run(&folder, &["--log", "notes.txt"]);
-    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("this file is no log of trimtab tune"));
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("this file is not a log of trimtab tune"));
     assert_eq!(fs::read(folder.0.join("notes.txt")).unwrap(), b"my notes");
 }
 
@@ -630,14 +633,15 @@ fn the_report_shows_what_was_learned() {
     ] {
         assert!(html.contains(words), "no {words}");
     }
-    // Every value is a dot in the progress; all but the first have a dot among the predictions, too.
+    // Every value is a dot in the progress; all but the first have a dot among the predictions,
+    // too.
     assert_eq!(html.matches("class=\"lost\"").count() + html.matches(": expected ").count(), 40);
-    // What matters least comes last.
+    // The least important knob comes last.
     let table = html.split("Importance").nth(1).unwrap().split("</table>").next().unwrap();
     let knobs: Vec<&str> =
         table.split("<th scope=\"row\">").skip(1).map(|row| row.split('<').next().unwrap()).collect();
     assert_eq!((knobs.len(), knobs[3]), (4, "idle"), "{knobs:?}");
-    // Elsewhere, and not over anything.
+    // In another directory, and never over the log.
     assert_eq!(folder.stdout(&["report", "run.jsonl", "--out", "pages"]).trim(), "pages/run.html");
     fs::copy(folder.0.join("run.jsonl"), folder.0.join("log.html")).unwrap();
     assert_eq!(folder.run(&["report", "log.html"]).status.code(), Some(2));
@@ -650,7 +654,7 @@ fn the_report_shows_what_was_learned() {
     }
     fs::write(folder.0.join("notes.txt"), "notes\n").unwrap();
     let output = folder.run(&["report", "notes.txt"]);
-    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no log of trimtab tune"));
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("not a log of trimtab tune"));
     // Nothing but failures, and values that are all the same.
     folder.run(&["tune", "--knob", "x=1..9", "--quiet", "--log", "bad.jsonl", "--", "false"]);
     assert!(page(&folder, "bad.jsonl").contains("Nothing was measured with success"));

@@ -1,4 +1,4 @@
-//! A chip's stream, watched, kept, repeated: `trimtab watch` and `trimtab replay` end to end.
+//! `trimtab watch` and `trimtab replay` end to end, with a chip's stream.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,8 @@ use trimtab_firmware::{antenna, relays};
 
 const BUDGET: usize = 30;
 
-/// What the antenna's chip sends, by the code that runs on it: a default, failures, a reset in the middle, the end.
+/// The stream of the antenna's chip, made by its own code: a default, failures, a reset in the
+/// middle, the end.
 fn antenna() -> Vec<u8> {
     let network = antenna::Network::default();
     let mut bytes = Vec::new();
@@ -40,7 +41,7 @@ fn antenna() -> Vec<u8> {
     bytes
 }
 
-/// How many proposals there are in [`antenna`].
+/// Number of proposals in [`antenna`].
 const PROPOSALS: usize = BUDGET;
 
 /// Runs a command with these bytes on standard input.
@@ -49,7 +50,7 @@ fn fed(folder: &Folder, words: &[&str], bytes: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let bytes = bytes.to_vec();
-    // It may end before it has read all.
+    // It may end before it has read everything.
     let feeder = std::thread::spawn(move || drop(input.write_all(&bytes)));
     let output = child.wait_with_output().unwrap();
     feeder.join().unwrap();
@@ -81,7 +82,7 @@ fn watched_kept_repeated_and_drawn() {
     {
         assert!(err.contains(words), "no {words:?} in:\n{err}");
     }
-    // A line a measurement, and none for what came from the log.
+    // One line per measurement, none for replayed records.
     assert_eq!(err.lines().filter(|line| line.contains(" of 30: ")).count(), PROPOSALS, "{err}");
     for words in ["antenna: 30 measured, 3 failed", "2 runs", "0 lost, 0 garbled", "trimtab replay run.log"] {
         assert!(out.contains(words), "no {words:?} in:\n{out}");
@@ -97,7 +98,7 @@ fn watched_kept_repeated_and_drawn() {
     let titled = document
         .descendants()
         .filter(|node| node.has_tag_name("title") && node.text().is_some_and(|text| text.starts_with("measurement ")));
-    // A dot a measurement and knob, but for failures.
+    // One dot per measurement and knob, except failures.
     assert_eq!(titled.count(), 3 * 27);
     assert!(svg.contains("all 18 proposals match to the bit") && !svg.contains("NaN"));
     let height: f64 = document.root_element().attribute("height").unwrap().parse().unwrap();
@@ -136,7 +137,7 @@ fn garbage_and_cuts_never_panic_and_are_counted() {
     let folder = Folder::new("garbage");
     let stream = antenna();
     let all = frames(&stream);
-    // Whatever a boot loader says, a flipped bit, a cut: a frame is lost at most for each.
+    // A boot loader's greeting, a flipped bit, a cut: each costs at most one frame.
     let mut dirty = b"boot 1.2\r\n\0".to_vec();
     for (i, frame) in all.iter().enumerate() {
         match i {
@@ -149,14 +150,14 @@ fn garbage_and_cuts_never_panic_and_are_counted() {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success() && !err.contains("panicked"), "{err}");
     assert!(err.contains("missing here") && out.contains(" garbled"), "{out}{err}");
-    // The log has the frames that were whole, and nothing else.
+    // The log has only the intact frames.
     let kept = frames(&fs::read(folder.0.join("dirty.log")).unwrap());
     assert!(kept.iter().all(|frame| all.contains(frame)) && kept.len() >= all.len() - 5);
     let (code, out, _) = replay(&folder, &fs::read(folder.0.join("dirty.log")).unwrap(), &[]);
     assert!(out.contains("missing") && out.contains("nothing after that can be compared"), "{out}");
     assert_eq!(code, Some(0), "what was compared is the same: {out}");
 
-    // Cut anywhere, it is what came before.
+    // A stream cut anywhere shows what came before.
     for end in (0..stream.len()).step_by(97) {
         let (code, out, err) = replay(&folder, &stream[..end], &["--no-svg"]);
         assert!(!err.contains("panicked") && !out.contains("then frame"), "{end}: {out}{err}");
@@ -164,12 +165,12 @@ fn garbage_and_cuts_never_panic_and_are_counted() {
     }
     // Nothing but garbage is an error that says what to do.
     let output = fed(&folder, &["watch", "-"], &[0x55; 5000]);
-    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no frame was heard, but other bytes"));
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no frame arrived, but other bytes"));
     let output = fed(&folder, &["watch", "-"], &[]);
     assert!(output.status.code() == Some(1) && text(&output.stderr).contains("standard input was empty"));
 }
 
-/// A frame with another content and a right sum.
+/// A frame with changed contents and a correct checksum.
 fn changed(frame: &[u8], change: impl FnOnce(&mut Frame<'_>)) -> Vec<u8> {
     let mut bytes = frame[..frame.len() - 1].to_vec();
     let (number, mut frame) = wire::decode(&mut bytes).unwrap();
@@ -203,7 +204,7 @@ fn a_flipped_bit_of_a_proposal_is_found() {
     }
 }
 
-/// What a chip sends that tunes something else.
+/// The stream of a chip that tunes something else.
 fn other<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut trimtab::Tuner<K, M, D, T, L, P>,
     name: &str,
@@ -233,7 +234,8 @@ fn mixed_cost(c: &Combination<4>) -> f32 {
 fn chips_of_other_sizes_and_configurations_are_repeated() {
     let folder = Folder::new("sizes");
     let config = Config { goal: Goal::Maximise, when_full: WhenFull::ForgetOldest, remeasure: 3, ..Config::default() };
-    // Small: 10 observations are kept, the oldest go. Large: a table of more rows than the one that is used here otherwise.
+    // Small: 10 observations are kept, the oldest go. Large: a table with more rows than the
+    // default here.
     type Small = trimtab::tuner!(MIXED, observations: 10, rows: 24);
     type Large = trimtab::tuner!(MIXED, observations: 40, rows: 700);
     let mut small = Box::new(Small::new());
@@ -261,7 +263,7 @@ fn what_cannot_be_compared_says_how_it_can() {
         let (code, out, err) = replay(&folder, &stream, &["--svg", "new/run.svg"]);
         assert_eq!(code, Some(1), "{out}");
         assert!(out.contains(says) && out.contains("telemetry::check"), "{out}");
-        // It is drawn all the same.
+        // It is drawn anyway.
         assert!(err.contains("no proposal could be compared") && out.contains("new/run.svg"), "{out}{err}");
     }
     let (code, out, _) = replay(&folder, &headless, &["--no-svg"]);
@@ -279,7 +281,7 @@ fn bad_arguments_say_what_to_write() {
         (&["watch", "/dev/no-such-port"], 1, "- is standard input"),
         (&["watch", "-", "--log", "no/such/folder"], 1, "choose another --log"),
         (&["replay", "none.log"], 1, "name a log of trimtab watch --log"),
-        (&["replay", "empty"], 1, "has no frame in it"),
+        (&["replay", "empty"], 1, "contains no frame"),
         (&["replay"], 2, "LOG"),
     ];
     for (words, code, says) in cases {
@@ -307,10 +309,12 @@ mod port {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::symlink;
 
-    /// The chip's end of a port whose other end is called `port` in the folder, whichever pseudo-terminal it is, and is free to be opened.
+    /// The chip's end of a port whose other end is called `port` in the folder, whichever
+    /// pseudo-terminal it is, and is free to be opened.
     fn plug(folder: &Folder) -> File {
         let pair = openpty(None, None).unwrap();
-        // A program that is started must not hold the chip's end, too: then it would never be unplugged.
+        // A program that is started must not hold the chip's end, too: then it would never be
+        // unplugged.
         fcntl(&pair.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
         let name = fs::read_link(format!("/proc/self/fd/{}", pair.slave.as_raw_fd())).unwrap();
         symlink(name, folder.0.join("port")).unwrap();

@@ -1,8 +1,8 @@
 //! A real browser, driven by its DevTools protocol over a pipe.
 //!
-//! **Choices.** `--remote-debugging-pipe` reads commands from descriptor 3 and writes answers to 4, JSON with a zero byte after each. A shell puts
-//! our two pipes there, so neither a web socket nor a driver has to be installed. What the page says on its console, throws or
-//! requests is kept.
+//! `--remote-debugging-pipe` reads commands from descriptor 3 and writes answers to 4,
+//! JSON with a zero byte after each. A shell puts our two pipes there, so neither a web socket nor
+//! a driver has to be installed. Console messages, exceptions and requests of the page are kept.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A browser that does not answer for so long never will.
+/// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Chromium {
@@ -92,7 +92,7 @@ impl Chromium {
         answer["result"].clone()
     }
 
-    /// Takes messages until one is wanted, and keeps the complaints among the others.
+    /// Reads messages until the wanted one, and keeps the complaints among the others.
     fn wait(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message =
@@ -118,7 +118,7 @@ impl Chromium {
         }
     }
 
-    /// Opens a file and waits until it is there.
+    /// Opens a file and waits until it has loaded.
     pub(crate) fn open(&mut self, path: &Path) {
         self.complaints.clear();
         let url = format!("file://{}", path.canonicalize().unwrap().display());
@@ -126,7 +126,7 @@ impl Chromium {
         self.wait(|message| message["method"] == "Page.loadEventFired");
     }
 
-    /// What an expression is in the page.
+    /// Evaluates an expression in the page.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let given = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", given);
@@ -145,11 +145,11 @@ impl Chromium {
             let event = json!({"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
-        // Out of the way, so that nothing is pointed at.
+        // Move away, so that the pointer is over nothing.
         self.call("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": 1, "y": 1}));
     }
 
-    /// Presses a key on what has the focus.
+    /// Presses a key on the focused element.
     pub(crate) fn press_enter(&mut self) {
         for kind in ["keyDown", "keyUp"] {
             let event =
@@ -168,9 +168,9 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Says what the page complained about since it was opened.
+    /// Returns the complaints of the page since it was opened.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
-        // Whatever was said before this answer is here by now.
+        // Every earlier message has arrived by now.
         self.value("0");
         std::mem::take(&mut self.complaints)
     }

@@ -1,6 +1,8 @@
-//! The report in a real browser: it says nothing on the console, asks the network for nothing, sorts, hides, and fits a phone.
+//! The report in a real browser: it says nothing on the console, asks the network for nothing,
+//! sorts, hides, and fits a phone.
 //!
-//! `cargo test -p trimtab-host --features browser --test browser` needs chromium (`CHROMIUM` names another program).
+//! `cargo test -p trimtab-host --features browser --test browser` needs chromium (`CHROMIUM` names
+//! another program).
 
 mod chromium;
 #[path = "../common/mod.rs"]
@@ -58,7 +60,7 @@ fn the_page_is_quiet_and_whole() {
         assert_eq!(browser.complaints(), [""; 0], "{width}");
         let paper = browser.value("getComputedStyle(document.body).backgroundColor");
         assert_eq!(paper, if is_dark { "rgb(13, 17, 23)" } else { "rgb(255, 255, 255)" });
-        // The page does not scroll sideways; what is wide scrolls in its own box.
+        // The page does not scroll sideways; wide parts scroll in their own boxes.
         assert_eq!(browser.value("document.documentElement.scrollWidth"), width, "{width} is too narrow");
         let outside = "[...document.querySelectorAll('main *, aside *')].filter((e) => !e.closest('.scroll, pre, svg'))
             .filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))";

@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: a folder of one's own, and `trimtab` run in it.
+//! Shared by the end-to-end tests: a temporary folder, and `trimtab` run in it.
 
 #![allow(dead_code, unreachable_pub)] // Each test takes what it needs.
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A folder of one test's own, gone when the test ends.
+/// A temporary folder, deleted when the test ends.
 pub struct Folder(pub PathBuf);
 
 impl Folder {

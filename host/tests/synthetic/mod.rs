@@ -1,7 +1,9 @@
-//! Made-up runs for tests of the report: ten methods on nine problems, masked and not, as `trimtab bench` would write them.
+//! Made-up runs for tests of the report: ten methods on nine problems, masked and not, as `trimtab
+//! bench` would write them.
 //!
-//! **Choices.** Lines are written by hand, not by the type that reads them, so that the format itself is under test. Every value follows from
-//! its place by a hash, so that all machines make the same files.
+//! **Choices**
+//! - Lines are written by hand, not by the type that reads them, so that the format itself is tested.
+//! - Every value is a hash of its place, so that all machines make the same files.
 
 #![allow(dead_code, unreachable_pub)] // Each test takes what it needs.
 
@@ -24,7 +26,7 @@ pub const METHODS: [(&str, f64, f64); 10] = [
     ("random", 0.006, 0.006),
 ];
 
-/// Names, size, optimum if it is known, scale of the costs, whether there is test data.
+/// Names, size, optimum if known, scale of the costs, whether there is test data.
 pub const PROBLEMS: [(&str, usize, Option<f64>, f64, bool); 9] = [
     ("thumbs-up", 20, Some(-1.0), 0.6, false),
     ("seesaw", 24, Some(0.0), 40.0, false),
@@ -47,10 +49,10 @@ pub struct Size {
     pub masked: bool,
 }
 
-/// What `trimtab bench` writes by default.
+/// The defaults of `trimtab bench`.
 pub const FULL: Size = Size { methods: 10, problems: 9, seeds: 10, budget: 100, masked: true };
 
-/// A number from 0 to 1 that follows from three others (SplitMix64).
+/// Hashes three numbers to one from 0 to 1 (SplitMix64).
 fn hash(a: u64, b: u64, c: u64) -> f64 {
     let mut z =
         a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ c.wrapping_add(77) << 17;

@@ -19,15 +19,16 @@ On many machines, each takes its share; all write to one directory, or to severa
 
 /// Race methods on problems: the paper's experiments and more
 ///
-/// Every method gets the same instances, initial points and number of evaluations. Each run is one file in --out,
-/// written when the run is complete: after Ctrl-C the same command goes on where it stopped. `trimtab list` shows
-/// problems and methods, `trimtab report DIR` draws the runs.
+/// Every method gets the same instances, initial points and number of evaluations. Each run is one
+/// file in --out, written when the run is complete: after Ctrl-C the same command goes on where it
+/// stopped. `trimtab list` shows problems and methods, `trimtab report DIR` draws the runs.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct RaceArgs {
     /// Problems: names with or without parameters, `paper`, `beyond` (the others) or `all`
     ///
-    /// Parameters follow a colon: ising:lambda=1e-4 or bqp:m=16,lambda=0. Separate problems by blanks or repeat the option.
+    /// Parameters follow a colon: ising:lambda=1e-4 or bqp:m=16,lambda=0. Separate problems by
+    /// blanks or repeat the option.
     #[arg(short, long, value_name = "PROBLEM", num_args = 1.., required_unless_present = "instance")]
     pub(crate) problem: Vec<String>,
     /// Methods, separated by commas, or `all`
@@ -37,7 +38,8 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) instance: Vec<PathBuf>,
     /// Number of seeds; each has its own instance and initial points
-    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(short, long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) seeds: u64,
     /// The first seed
     #[arg(long, value_name = "SEED", default_value_t = 0)]

@@ -1,13 +1,17 @@
-//! One evaluation of one run: a JSON line. One file a run.
+//! One evaluation of a run, as a JSON line; one file per run.
 //!
 //! ```text
-//! {"problem":"ising:lambda=1e-4","method":"trimtab","seed":0,"mask":false,"index":1,"initial":true,"combination":[0,1,…],
-//!  "value":1.5,"best":1.5,"optimizer_seconds":0.001,"objective_seconds":0.0002,"optimum":0.1,"test":null}
+//! {"problem":"ising:lambda=1e-4","method":"trimtab","seed":0,"mask":false,"index":1,"initial":true,
+//!  "combination":[0,1,…],"value":1.5,"best":1.5,"optimizer_seconds":0.001,"objective_seconds":0.0002,
+//!  "optimum":0.1,"test":null}
 //! ```
 //!
-//! **Choices.** Every line can be read alone, so it repeats problem, method and seed; files can be moved, merged and searched. The
-//! combination is in the problem's own levels, also under a mask. Fields that are not known are passed over, so that later versions can add
-//! some. What is read is checked: evaluations are numbered without a gap, `best` is the smallest value so far, all lines are of one run.
+//! **Choices**
+//! - Every line repeats problem, method and seed, so that files can be moved, merged and searched.
+//! - The combination is in the problem's own levels, also under a mask.
+//! - Unknown fields are ignored, so that later versions can add some.
+//! - A file is checked: numbers without a gap, `best` is the smallest value so far, all lines
+//!   belong to one run.
 
 use std::path::Path;
 
@@ -16,7 +20,7 @@ use trimtab::Level;
 
 use crate::error::Error;
 
-/// What was evaluated, and what it took.
+/// One evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evaluation {
     pub(crate) problem: String,
@@ -26,55 +30,55 @@ pub(crate) struct Evaluation {
     pub(crate) mask: bool,
     /// Counted from 1.
     pub(crate) index: usize,
-    /// Whether it was given to the method, not asked by it.
+    /// Whether the method was given it rather than proposed it.
     pub(crate) initial: bool,
     pub(crate) combination: Vec<Level>,
     pub(crate) value: f64,
     /// The smallest value so far.
     pub(crate) best: f64,
-    /// Processor time that the method took to ask and to be told.
+    /// CPU time of the method, for its ask and tell.
     pub(crate) optimizer_seconds: f64,
     pub(crate) objective_seconds: f64,
-    /// The smallest value of all combinations, if it is known.
+    /// The smallest value of all combinations, if known.
     pub(crate) optimum: Option<f64>,
     /// The combination's error on test data, if the problem has any.
     pub(crate) test: Option<f64>,
 }
 
 impl Evaluation {
-    /// Whether two records are of one run: same problem, mask, method and seed.
+    /// Whether two evaluations belong to one run: same problem, mask, method and seed.
     pub(crate) fn is_of_run(&self, other: &Self) -> bool {
         let run = |record: &Self| (record.seed, record.mask);
         run(self) == run(other) && self.problem == other.problem && self.method == other.method
     }
 
-    /// Whether two records agree in all that a seed decides: everything but the times.
+    /// Whether two evaluations agree in everything but the times.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
         let untimed = |record: &Self| Self { optimizer_seconds: 0.0, objective_seconds: 0.0, ..record.clone() };
         untimed(self) == untimed(other)
     }
 
-    /// What is wrong with this record after those before it.
+    /// What is wrong with this evaluation after those before it.
     fn fault(&self, before: &[Self]) -> Option<String> {
         let (index, best) = (before.len() + 1, before.last().map_or(self.value, |last| last.best.min(self.value)));
         let times = [("optimizer_seconds", self.optimizer_seconds), ("objective_seconds", self.objective_seconds)];
         match before.first() {
             _ if self.index != index => Some(format!("`index` is {}, but this is evaluation {index}", self.index)),
             _ if self.best != best => Some(format!("`best` is {}, but the smallest value so far is {best}", self.best)),
-            Some(first) if !self.is_of_run(first) => Some("the line is of another run than the first".into()),
+            Some(first) if !self.is_of_run(first) => Some("the line belongs to another run than the first".into()),
             Some(first) if self.optimum != first.optimum || self.combination.len() != first.combination.len() => {
-                Some("the line is of another instance than the first".into())
+                Some("the line belongs to another instance than the first".into())
             }
             _ => times.iter().find(|(_, time)| *time < 0.0).map(|(name, time)| format!("`{name}` is {time}, below 0")),
         }
     }
 }
 
-/// The records of a file; a broken line is an error that names it.
+/// Reads a file; an error names the broken line.
 pub(crate) fn read(path: &Path) -> Result<Vec<Evaluation>, Error> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| Error::Failed(format!("cannot read {file}: {error}")))?;
-    let next = "delete the file and run the bench again, which makes only what is missing";
+    let next = "delete the file and run the bench again, which makes only the missing runs";
     let broken = |number: usize, fault: String| Error::Failed(format!("{file}, line {number}: {fault}; {next}"));
     let mut records = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -90,7 +94,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Evaluation>, Error> {
     Ok(records)
 }
 
-/// A JSON error without its line number, which is that within the line.
+/// A JSON error without its line number, which is always 1 here.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
@@ -147,15 +151,15 @@ mod tests {
             (with("\"value\":1.5", "\"value\":null"), "line 2: invalid type: null, expected f64 (column "),
             (with("\"index\":2", "\"index\":3"), "line 2: `index` is 3, but this is evaluation 2"),
             (with("\"best\":1.5", "\"best\":1.4"), "line 2: `best` is 1.4, but the smallest value so far is 1.5"),
-            (with("trimtab", "random"), "line 2: the line is of another run than the first"),
-            (with("[0,1]", "[0,1,1]"), "line 2: the line is of another instance than the first"),
+            (with("trimtab", "random"), "line 2: the line belongs to another run than the first"),
+            (with("[0,1]", "[0,1,1]"), "line 2: the line belongs to another instance than the first"),
             (with("0.0002", "-1.0"), "line 2: `objective_seconds` is -1, below 0"),
         ] {
             let file = Scratch::new("broken", &text);
             let message = read(&file.0).unwrap_err().to_string();
             let (name, rest) = message.split_once(", ").unwrap();
             assert!(name == file.0.display().to_string() && rest.starts_with(fault), "{message}");
-            assert!(message.ends_with("run the bench again, which makes only what is missing"), "{message}");
+            assert!(message.ends_with("run the bench again, which makes only the missing runs"), "{message}");
         }
     }
 

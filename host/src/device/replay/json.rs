@@ -1,6 +1,7 @@
-//! All of it for programs: one JSON object.
+//! The whole replay for programs: one JSON object.
 //!
-//! **Choices.** Numbers that are not finite are null: before the first measurement a model expects anything. Numbers are those of the chip, in single precision.
+//! Numbers are those of the chip, in single precision. Numbers that are not finite are null, as
+//! predictions before the first observation are.
 
 use std::path::Path;
 
@@ -23,13 +24,13 @@ struct OneRun<'a> {
     name: &'a str,
     seed: Option<u64>,
     firmware: Option<&'a str>,
-    /// How many frames are missing.
+    /// Number of missing frames.
     lost: u32,
     is_over: bool,
     proposals: usize,
-    /// How many proposals are the same on this machine, to the bit.
+    /// Number of proposals that are the same on this machine, to the bit.
     same: usize,
-    /// What differed first, or why nothing could be compared.
+    /// The first difference.
     difference: Option<String>,
     obstacle: Option<&'a str>,
     best: Option<f32>,
@@ -48,7 +49,7 @@ struct OneStep<'a> {
     score: Option<f32>,
 }
 
-/// The whole log.
+/// Renders the whole log.
 pub(super) fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>) -> Result<String, Error> {
     let report = Report {
         runs: runs.all.iter().zip(verdicts).map(|(run, verdict)| one(run, verdict)).collect(),
@@ -79,7 +80,7 @@ fn one<'a>(run: &'a Run, verdict: &'a Verdict) -> OneRun<'a> {
 
 fn step(step: &Step) -> OneStep<'_> {
     let finite = |x: f32| Some(x).filter(|x| x.is_finite());
-    let opinion = step.opinion();
+    let predicted = step.predicted();
     OneStep {
         frame: step.number,
         kind: match step.kind {
@@ -97,8 +98,8 @@ fn step(step: &Step) -> OneStep<'_> {
         },
         levels: &step.levels,
         value: step.value(),
-        mean: opinion.and_then(|opinion| finite(opinion.mean)),
-        std_dev: opinion.and_then(|opinion| finite(opinion.std_dev)),
-        score: opinion.and_then(|opinion| finite(opinion.score)),
+        mean: predicted.and_then(|predicted| finite(predicted.mean)),
+        std_dev: predicted.and_then(|predicted| finite(predicted.std_dev)),
+        score: predicted.and_then(|predicted| finite(predicted.score)),
     }
 }

@@ -1,18 +1,19 @@
-//! `trimtab replay`: a chip's run again, on this machine, compared bit by bit, and drawn.
+//! `trimtab replay`: repeats a chip's run on this machine, compares it bit by bit, and draws it.
 //!
 //! ```text
-//! log → runs → verdict: every proposal of the chip beside one of a tuner here
+//! log → runs → verdict: every proposal of the chip beside that of a tuner here
 //!            └→ picture
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | [`verdict`] | the tuner here beside the one in the log |
 //! | [`picture`] | the best so far, and where it measured |
-//! | [`json`] | all of it for programs |
+//! | [`json`] | everything, for programs |
 //!
-//! **Choices.** The tuner here is larger than the chip's and keeps to its limits, so it proposes the same. Exit code 0 means that at least one proposal was compared
-//! and none differed; what could not be compared, and why, is said.
+//! **Choices**
+//! - The tuner here is larger than the chip's and keeps to its limits, so it proposes the same.
+//! - Exit code 0 means that at least one proposal was compared and none differed.
 
 mod json;
 mod picture;
@@ -35,18 +36,19 @@ Examples:
   trimtab replay run.log --run 2 --svg 2.svg  another run of the same log
   trimtab replay run.log --json --no-svg      all measurements, for a program to read
 
-A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port. Exit code 0: at least one proposal was compared and none
-differed. 1: one differed, or none could be compared. Not in a log is the predicate that rules combinations out, and a random map is of the firmware's own
-size: such runs are checked by a test of your own with trimtab_firmware::telemetry::check.";
+A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port.
+Exit code 0: at least one proposal was compared and none differed. 1: one differed, or none could be compared.
+A log does not contain the predicate that rules combinations out, and a random map has the firmware's own size:
+compare such runs in a test of your own with trimtab_firmware::telemetry::check.";
 
 /// Repeat a chip's run on this machine, compare every proposal bit by bit, and draw it
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct ReplayArgs {
-    /// What `trimtab watch --log` kept
+    /// A log of `trimtab watch --log`
     #[arg(value_name = "LOG")]
     pub(crate) log: PathBuf,
-    /// Which run is drawn, counted from 1 [default: the last with a measurement]
+    /// The run to draw, counted from 1 [default: the last with a measurement]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) run: Option<u32>,
     /// Write the picture here [default: beside the log]
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
         .map_err(|error| Error::Failed(format!("cannot read {path}: {error}; name a log of trimtab watch --log")))?;
     let (runs, garbled) = Runs::read(&stream);
     if runs.frames == 0 {
-        return Err(Error::Failed(format!("{path} has no frame in it; name a log of trimtab watch --log")));
+        return Err(Error::Failed(format!("{path} contains no frame; name a log of trimtab watch --log")));
     }
     let verdicts: Vec<Verdict> = runs.all.iter().map(Verdict::of).collect();
     let chosen = chosen(&runs, args)?;
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
     judged(&verdicts)
 }
 
-/// Which run is drawn.
+/// The run to draw.
 fn chosen(runs: &Runs, args: &ReplayArgs) -> Result<usize, Error> {
     let count = runs.all.len();
     match args.run {
@@ -94,7 +96,7 @@ fn chosen(runs: &Runs, args: &ReplayArgs) -> Result<usize, Error> {
     }
 }
 
-/// Draws a run, if that is wanted; where.
+/// Draws a run unless --no-svg is given; returns the file.
 fn draw(run: &Run, verdict: &Verdict, args: &ReplayArgs) -> Result<Option<PathBuf>, Error> {
     if args.no_svg || run.outcomes().next().is_none() {
         return Ok(None);
@@ -112,7 +114,7 @@ fn draw(run: &Run, verdict: &Verdict, args: &ReplayArgs) -> Result<Option<PathBu
     Ok(Some(path))
 }
 
-/// All that was found, for people.
+/// The result for people.
 fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>) -> String {
     let mut text = String::new();
     let mut row = |name: &str, what: &str| {
@@ -132,7 +134,7 @@ fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>)
         }
     }
     if garbled > 0 {
-        row("stream", &format!("{garbled} times something was no frame, and was left out"));
+        row("stream", &format!("{garbled} times there was garbage between frames; it was left out"));
     }
     if let Some(path) = picture {
         row("picture", &path.display().to_string());
@@ -140,7 +142,7 @@ fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>)
     text
 }
 
-/// What the exit code says.
+/// Fails if a proposal differed or none was compared.
 fn judged(verdicts: &[Verdict]) -> Result<(), Error> {
     let differences = verdicts.iter().filter(|verdict| verdict.difference.is_some()).count();
     let same: usize = verdicts.iter().map(|verdict| verdict.same).sum();

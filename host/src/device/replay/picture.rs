@@ -1,7 +1,11 @@
 //! The picture of a chip's run: the best so far, and where it measured.
 //!
-//! **Choices.** Knobs are many and have no plane, so each has a strip of its own under the same axis of measurements: a dot a measurement, as high as its level. Dots are
-//! shaded by rank of their value, the best darkest, so that what the good ones have in common is seen. Failures are crosses.
+//! **Choices**
+//! - Many knobs do not fit in a plane, so each has its own strip under a common axis: one dot per
+//!   measurement, as high as its level.
+//! - Dots are shaded by the rank of their value, the best darkest, to show what good ones have in
+//!   common.
+//! - Failures are crosses.
 
 use std::fmt::Write;
 
@@ -17,14 +21,14 @@ const STYLE: &str = include_str!("../../draw/picture.css");
 const WIDTH: f64 = 960.0;
 const ACROSS: (f64, f64) = (84.0, 936.0);
 const PROGRESS: (f64, f64) = (300.0, 104.0);
-/// Where the strips begin, how high all of them and one of them are, and how many are drawn.
+/// Top of the strips, height of all and of one, and most strips.
 const STRIPS: f64 = 378.0;
 const ALL_STRIPS: f64 = 330.0;
 const STRIP: (f64, f64) = (34.0, 110.0);
 const MOST_STRIPS: usize = 32;
 const SHADES: usize = 5;
 
-/// The picture as a file's text.
+/// Renders the picture.
 pub(super) fn draw(run: &Run, verdict: &Verdict) -> String {
     let strips = run.outcomes().map(|step| step.levels.len()).max().unwrap_or(0);
     let shown = strips.min(MOST_STRIPS);
@@ -85,7 +89,7 @@ fn progress(svg: &mut Svg, run: &Run, x: Axis) {
     frame.axes(svg, "measurement", if run.goal() == Goal::Minimise { "cost" } else { "gain" });
 }
 
-/// A scale for the values: by ratio if they are positive and far apart.
+/// A scale for the values: logarithmic if they are positive and far apart.
 fn axis(values: &[f64]) -> Axis {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -99,7 +103,7 @@ fn axis(values: &[f64]) -> Axis {
     }
 }
 
-/// A strip a knob.
+/// One strip per knob.
 fn strip_panels(svg: &mut Svg, run: &Run, x: Axis, (strips, strip): (usize, f64)) {
     svg.text(ACROSS.0, STRIPS - 14.0, "heading", "Where it measured: the level of each knob");
     let shades = shades(run);
@@ -135,7 +139,7 @@ fn strip_panels(svg: &mut Svg, run: &Run, x: Axis, (strips, strip): (usize, f64)
     }
 }
 
-/// The shade of each outcome: its fifth by rank, the best last; none for a failure.
+/// The shade of each outcome: its fifth by rank, the best last; `None` for a failure.
 fn shades(run: &Run) -> Vec<Option<usize>> {
     let mut order: Vec<(usize, f32)> =
         run.outcomes().enumerate().filter_map(|(i, step)| Some((i, step.value()?))).collect();

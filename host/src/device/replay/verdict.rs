@@ -1,21 +1,23 @@
-//! The tuner here beside the one in the log.
+//! Compares the tuner here with the one in the log.
 //!
-//! **Choices.** A run is compared from its hello up to the first missing frame: after that the tuner here does not know what the chip's was told. A difference
-//! ends the comparison of its run too, since everything after it follows from something else.
+//! **Choices**
+//! - A run is compared from its hello up to the first missing frame: after that, what the chip's
+//!   tuner was told is unknown.
+//! - The first difference ends the comparison of its run, because everything later follows from it.
 
 use trimtab_firmware::telemetry::Difference;
 use trimtab_sizes::{AnyTuner, Setup};
 
 use crate::device::stream::{Kind, Run};
 
-/// What came of comparing a run.
+/// The result of comparing a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Verdict {
-    /// How many proposals the chip made.
+    /// Number of proposals that the chip made.
     pub(super) proposals: usize,
-    /// How many of them were the same, to the bit.
+    /// Number of them that are the same, to the bit.
     pub(super) same: usize,
-    /// The first that was not: its place among the steps, and what differed.
+    /// The first difference, and the index of its step.
     pub(super) difference: Option<(usize, Difference)>,
     /// Why nothing could be compared.
     pub(super) obstacle: Option<String>,
@@ -43,7 +45,7 @@ impl Verdict {
         verdict
     }
 
-    /// The same in words.
+    /// The verdict in words.
     pub(super) fn lines(&self, run: &Run) -> Vec<String> {
         let (same, proposals) = (self.same, self.proposals);
         if let Some(obstacle) = &self.obstacle {

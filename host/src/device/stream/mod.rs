@@ -4,8 +4,12 @@
 //! bytes → frames → runs: what is tuned, then one step after the other
 //! ```
 //!
-//! **Choices.** A hello begins a run; what was heard before is a run of its own. A step is kept as it was sent. Steps after a missing frame are kept and
-//! drawn, but marked: what the tuner knew then is not known. Knobs that were not heard are called by their place alone.
+//! **Choices**
+//! - A hello begins a run; frames before the first hello are a run of their own.
+//! - A step is kept as it was sent.
+//! - Steps after a missing frame are kept and drawn, but marked: what the tuner knew then is
+//!   unknown.
+//! - Knobs whose frames are missing are named by their index alone.
 
 mod step;
 
@@ -15,15 +19,15 @@ use trimtab::{Config, Event, Goal, Knob, Level, Scale};
 use trimtab_firmware::telemetry::{Cause, Frame, Hello, KnobPart, Received, Shape};
 
 use crate::draw::number::short;
-use crate::space::for_ever;
+use crate::space::interned;
 
-/// The longest frame that is read: of a thousand knobs, with room to spare.
+/// Longest frame in bytes: a thousand knobs, with room to spare.
 pub(crate) const MOST_BYTES: usize = 2048;
 
 /// Finds the frames of a chip.
 pub(crate) type Decoder = trimtab_firmware::telemetry::Decoder<MOST_BYTES>;
 
-/// What a hello says.
+/// The contents of a hello.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct About {
     pub(crate) release: String,
@@ -36,26 +40,26 @@ pub(crate) struct About {
     pub(crate) config: Config,
 }
 
-/// A knob as far as it was heard.
+/// A knob, as far as its frames arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Heard {
     #[default]
     Nothing,
     Whole(Knob),
-    /// Scale, how many values there are in all, and the first of them.
+    /// Scale, total number of values, and the values so far.
     Part(Scale, usize, Vec<f32>),
 }
 
-/// One run, as far as it was heard.
+/// One run, as far as its frames arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Run {
-    /// None if the hello was missed.
+    /// `None` if the hello is missing.
     pub(crate) about: Option<About>,
     knobs: Vec<Heard>,
     pub(crate) steps: Vec<Step>,
-    /// How many frames are missing.
+    /// Number of missing frames.
     pub(crate) lost: u32,
-    /// Whether the chip said that it is done.
+    /// Whether the chip reported the end.
     pub(crate) is_over: bool,
 }
 
@@ -74,7 +78,7 @@ impl Run {
         Self { about: Some(about), knobs: vec![Heard::Nothing; hello.knobs.into()], ..Self::default() }
     }
 
-    /// What is tuned.
+    /// The name of what is tuned.
     pub(crate) fn name(&self) -> &str {
         self.about.as_ref().map_or("a chip", |about| if about.name.is_empty() { "a chip" } else { &about.name })
     }
@@ -83,12 +87,12 @@ impl Run {
         self.about.as_ref().map_or(Goal::Minimise, |about| about.config.goal)
     }
 
-    /// All knobs, if all were heard.
+    /// All knobs, if none is missing.
     pub(crate) fn knobs(&self) -> Option<Vec<Knob>> {
         self.knobs.iter().map(|heard| if let Heard::Whole(knob) = heard { Some(*knob) } else { None }).collect()
     }
 
-    /// Steps with an outcome, in their order.
+    /// Steps with an outcome, in order.
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| matches!(step.event, Event::Told(_) | Event::Failed))
     }
@@ -97,7 +101,7 @@ impl Run {
         self.steps.iter().filter(|step| step.event == Event::Failed).count()
     }
 
-    /// The first of the best outcomes, and which it was, counted from 1.
+    /// The first of the best outcomes, and its number, counted from 1.
     pub(crate) fn best(&self) -> Option<(usize, &Step, f32)> {
         let mut best: Option<(usize, &Step, f32)> = None;
         for (i, step) in self.outcomes().enumerate() {
@@ -153,13 +157,13 @@ impl Run {
                 let mut all = match before {
                     Heard::Part(_, _, all) if all.len() == usize::from(*first) => all,
                     _ if *first == 0 => Vec::new(),
-                    // A part between is missing.
+                    // A part in between is missing.
                     _ => return,
                 };
                 all.extend(values.iter());
                 let total = usize::from(*levels);
                 match all.len() == total {
-                    true => Heard::Whole(Knob::graded(for_ever(all), scale)),
+                    true => Heard::Whole(Knob::graded(interned(all), scale)),
                     false => Heard::Part(scale, total, all),
                 }
             }
@@ -175,16 +179,16 @@ pub(crate) fn is_better(goal: Goal, value: f32, other: f32) -> bool {
     }
 }
 
-/// All runs that were heard.
+/// All runs of a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     pub(crate) all: Vec<Run>,
-    /// How many frames there were.
+    /// Number of frames.
     pub(crate) frames: usize,
 }
 
 impl Runs {
-    /// All runs of a whole stream, and how often something in it was no frame.
+    /// Reads a whole stream; also returns how often there was garbage between frames.
     pub(crate) fn read(stream: &[u8]) -> (Self, u32) {
         let (mut decoder, mut runs) = (Decoder::new(), Self::default());
         for byte in stream {
@@ -195,19 +199,19 @@ impl Runs {
         (runs, decoder.garbled())
     }
 
-    /// The run under way.
+    /// The current run.
     pub(crate) fn last(&self) -> Option<&Run> {
         self.all.last()
     }
 
-    /// Takes a frame in.
+    /// Adds a frame.
     pub(crate) fn take(&mut self, received: &Received<'_>) {
         self.frames += 1;
         if let Frame::Hello(hello) = &received.frame {
             self.all.push(Run::new(hello));
             return;
         }
-        // A small number without a hello is of a run whose beginning was missed.
+        // A small number without a hello belongs to a run whose beginning is missing.
         let is_foreign = received.lost > 0 && received.lost == received.number;
         if self.all.is_empty() || is_foreign {
             self.all.push(Run::default());

@@ -1,18 +1,20 @@
-//! `trimtab watch`: a chip's run, live, and kept in a file.
+//! `trimtab watch`: shows a chip's run live and keeps it in a file.
 //!
 //! ```text
 //! serial port or standard input → bytes → frames ─→ log
 //!                                            └────→ runs → view, summary
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`source`] | bytes, from wherever, and what happens when they stop |
-//! | [`log`] | the frames as they came, on disk |
-//! | [`view`] | what is shown meanwhile and at the end |
+//! | [`source`] | bytes from a port or standard input, and what happens when they stop |
+//! | [`log`] | the frames on disk |
+//! | [`view`] | progress, and the result |
 //!
-//! **Choices.** Listening changes nothing: nothing is ever sent to the chip, and whatever comes is taken. What is no frame is counted. A frame is in the log
-//! before it is shown.
+//! **Choices**
+//! - Nothing is ever sent to the chip.
+//! - Garbage between frames is counted.
+//! - A frame is in the log before it is shown.
 
 mod log;
 mod source;
@@ -39,44 +41,45 @@ Examples:
   trimtab watch /dev/ttyACM0 --log run.log        a board; Ctrl-C when you have seen enough
   trimtab watch COM5 --baud 921600                another system, another rate
   cargo qemu antenna --uart | trimtab watch -     the emulated chip
-  trimtab watch - --log run.log < captured.bin    bytes that were kept before
+  trimtab watch - --log run.log < captured.bin    bytes captured before
   trimtab replay run.log                          check the run and draw it
 
-The log holds the frames as they came. A log that is there goes on: what it holds stays. If the port goes away (a board is unplugged or reset), watch waits and
-opens it again; a board that starts over sends a new hello, which begins a new run in the same log.";
+The log holds the frames as they came; an existing log is continued. If the port goes away (a board is unplugged or
+reset), watch waits and opens it again; a board that restarts sends a new hello, which begins a new run in the log.";
 
-/// How long to wait before saying that nothing comes.
+/// How long to wait before saying that nothing arrives.
 const SILENCE: Duration = Duration::from_secs(5);
-/// How often Ctrl-C is looked for.
+/// How often to check for Ctrl-C.
 const PULSE: Duration = Duration::from_millis(50);
 
 /// Watch a chip tune itself: its stream from a serial port or standard input, live
 ///
-/// Shows every measurement as it comes and keeps the frames in a log. Survives garbage on the line and a port that
-/// goes away.
+/// Shows every measurement as it comes and keeps the frames in a log. Survives garbage on the line
+/// and a port that goes away.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct WatchArgs {
     /// A serial port, or - for standard input
     #[arg(value_name = "PORT|-")]
     pub(crate) port: String,
-    /// The rate of the serial port
-    #[arg(short, long, value_name = "BAUD", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(50..=12_000_000))]
+    /// Baud rate of the serial port
+    #[arg(short, long, value_name = "BAUD", default_value_t = 115_200)]
+    #[arg(value_parser = clap::value_parser!(u32).range(50..=12_000_000))]
     pub(crate) baud: u32,
     /// Keep the frames in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Go on after the chip says that it is done
+    /// Go on after the chip reports the end
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Show no progress, and of the result only what matters most
+    /// Show no progress and only the essential result
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 /// Watches until the bytes end, the chip is done, or Ctrl-C.
 pub(crate) fn run(args: &WatchArgs) -> Result<(), Error> {
-    // Whatever cannot be written is known before anything is read.
+    // Open the log before anything is read.
     let mut log = args.log.as_deref().map(Log::open).transpose()?;
     let source = Source::open(&args.port, args.baud)?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -106,7 +109,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<(), Error> {
                 Err(error) => break Err(error),
             },
             Ok(Said::Note(line)) => {
-                // What was cut off cannot be a part of what comes now.
+                // A frame that was cut off cannot continue.
                 if let Err(error) = listening.take(&[0], log.as_mut()) {
                     break Err(error);
                 }
@@ -126,12 +129,12 @@ pub(crate) fn run(args: &WatchArgs) -> Result<(), Error> {
     }
     ended?;
     match runs.frames {
-        0 => Err(Error::Failed(format!("no frame was heard{}", hint(&decoder, args)))),
+        0 => Err(Error::Failed(format!("no frame arrived{}", hint(&decoder, args)))),
         _ => Ok(()),
     }
 }
 
-/// What may be wrong if nothing was heard.
+/// What may be wrong if no frame arrived.
 fn hint(decoder: &Decoder, args: &WatchArgs) -> String {
     let came = decoder.garbled() > 0 || !decoder.is_between();
     match (came, args.port.as_str()) {
@@ -142,17 +145,17 @@ fn hint(decoder: &Decoder, args: &WatchArgs) -> String {
     }
 }
 
-/// What is done with bytes.
+/// Decodes, logs and shows bytes.
 struct Listening {
     runs: Runs,
     decoder: Decoder,
-    /// The bytes of the frame under way, as they came.
+    /// The bytes of the current frame, as they came.
     raw: Vec<u8>,
     view: View,
 }
 
 impl Listening {
-    /// Takes bytes in; whether the chip says that it is done.
+    /// Adds bytes; returns whether the chip reported the end.
     fn take(&mut self, bytes: &[u8], log: Option<&mut Log>) -> Result<bool, Error> {
         let mut whole = Vec::new();
         let mut is_over = false;
@@ -181,13 +184,13 @@ impl Listening {
         Ok(is_over)
     }
 
-    /// What to say when nothing was heard for a while.
+    /// The note after a while without a frame.
     fn silence(&self, args: &WatchArgs) -> String {
-        format!("after {} s no frame was heard{}", SILENCE.as_secs(), hint(&self.decoder, args))
+        format!("no frame arrived in {} s{}", SILENCE.as_secs(), hint(&self.decoder, args))
     }
 }
 
-/// What to say of a version that is not ours.
+/// The note about another version.
 fn foreign(found: u8) -> String {
     let older = if found > VERSION { "trimtab here" } else { "the firmware" };
     format!("the chip sends version {found} of the stream, this is version {VERSION}: update {older}")

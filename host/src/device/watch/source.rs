@@ -1,12 +1,14 @@
-//! Bytes, from wherever, and what happens when they stop.
+//! Bytes from a port or standard input, and what happens when they stop.
 //!
 //! | source | when it stops |
 //! |---|---|
 //! | standard input | the watch ends |
-//! | a serial port | the watch waits until the port is there again, and says so |
+//! | a serial port | the watch says so and waits until the port is back |
 //!
-//! **Choices.** A thread reads and hands over, so that Ctrl-C is heard while nothing comes. A port that cannot be opened at first is an error, with the ports that
-//! there are; one that goes away later comes back.
+//! **Choices**
+//! - A thread reads, so that Ctrl-C works while nothing arrives.
+//! - A port that cannot be opened at first is an error that lists the ports; one that goes away
+//!   later is waited for.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -17,18 +19,18 @@ use serialport::SerialPort;
 
 use crate::error::Error;
 
-/// How long a read waits for a byte, and how long it takes until a port is tried again.
+/// How long a read waits for a byte, and how long to wait before a port is tried again.
 const WAIT: Duration = Duration::from_millis(100);
 const AGAIN: Duration = Duration::from_millis(300);
-/// Chunks that may wait to be shown; a faster source waits.
+/// Most chunks in the queue; a faster source blocks.
 const MOST_CHUNKS: usize = 64;
 
-/// What a source has to say.
+/// A message of a source.
 pub(super) enum Said {
     Bytes(Vec<u8>),
-    /// Something that a person should know; what came before does not go on.
+    /// A note for people; the frame before it does not continue.
     Note(String),
-    /// It cannot go on.
+    /// The source failed.
     Fault(String),
 }
 
@@ -52,7 +54,7 @@ impl Source {
     }
 }
 
-/// Standard input to its end. The thread ends with the program.
+/// Reads standard input to its end. The thread ends with the program.
 fn read_input(sender: &SyncSender<Said>) {
     let mut buffer = [0; 4096];
     loop {
@@ -69,7 +71,7 @@ fn read_input(sender: &SyncSender<Said>) {
     }
 }
 
-/// A serial port for as long as somebody listens, whenever it is there.
+/// Reads a serial port, whenever it is there, as long as somebody listens.
 fn read_port(name: &str, baud: u32, mut port: Box<dyn SerialPort>, sender: &SyncSender<Said>) {
     loop {
         let why = read_while_there(&mut *port, sender);
@@ -89,7 +91,7 @@ fn read_port(name: &str, baud: u32, mut port: Box<dyn SerialPort>, sender: &Sync
     }
 }
 
-/// Hands bytes over until the port is gone; why it is.
+/// Passes bytes on until the port is gone; returns why.
 fn read_while_there(port: &mut dyn SerialPort, sender: &SyncSender<Said>) -> String {
     let mut buffer = [0; 4096];
     loop {
@@ -110,7 +112,7 @@ fn connect(name: &str, baud: u32) -> serialport::Result<Box<dyn SerialPort>> {
     serialport::new(name, baud).timeout(WAIT).open()
 }
 
-/// A port that cannot be opened, and what there is.
+/// The error for a port that cannot be opened, with the ports that exist.
 fn unopened(name: &str, error: &serialport::Error) -> Error {
     let ports = serialport::available_ports().unwrap_or_default();
     let names: Vec<_> = ports.iter().map(|port| port.port_name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The run while it runs: a moving picture on a terminal, a line a measurement elsewhere; and what it came to.
+//! Progress: a moving picture on a terminal, elsewhere one line per measurement; then the result.
 //!
 //! ```text
 //! ███████▌                    23/64  2 failed  1 frame lost
@@ -7,7 +7,8 @@
 //! █▆▆▃▃▃▂▂▁▁
 //! ```
 //!
-//! **Choices.** All of it goes to standard error, so that standard output holds the result alone. The sparkline is of the best so far.
+//! Progress goes to standard error, so that standard output holds only the result. The sparkline
+//! shows the best so far.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -20,15 +21,15 @@ use crate::device::stream::{Decoder, Kind, Run, Runs, Step};
 use crate::draw::number::{short, sparkline};
 use crate::terminal;
 
-/// How wide the sparkline is.
+/// Width of the sparkline.
 const WIDTH: usize = 40;
-/// The longest combination in the picture; a line that wraps would spoil it.
+/// Longest combination in the picture; a wrapped line would spoil it.
 const MOST_LETTERS: usize = 60;
 
-/// How a run is shown.
+/// Shows a run.
 pub(super) struct View {
     shown: Shown,
-    /// How many frames are missing, as was last said.
+    /// Number of missing frames in the last note.
     lost: u32,
     is_foreign_told: bool,
 }
@@ -50,7 +51,7 @@ impl View {
         Self { shown, lost: 0, is_foreign_told: false }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub(super) fn note(&self, line: &str) {
         match &self.shown {
             Shown::Nothing => {}
@@ -59,14 +60,14 @@ impl View {
         }
     }
 
-    /// Frames of another version came; said once.
+    /// Notes, once, that frames of another version came.
     pub(super) fn foreign(&mut self, found: u8) {
         if !std::mem::replace(&mut self.is_foreign_told, true) {
             self.note(&super::foreign(found));
         }
     }
 
-    /// A frame came, and is a part of the last run.
+    /// Shows a frame of the last run.
     pub(super) fn heard(&mut self, runs: &Runs, frame: &Frame<'_>) {
         let Some(run) = runs.last() else { return };
         if run.lost > self.lost {
@@ -115,7 +116,7 @@ impl View {
         bar.set_message(lines.join("\n"));
     }
 
-    /// Clears what moved; the summary follows.
+    /// Clears the moving picture.
     pub(super) fn finish(self) {
         if let Shown::Bar(bar) = self.shown {
             bar.finish_and_clear();
@@ -123,7 +124,7 @@ impl View {
     }
 }
 
-/// A bar on standard error, with colour where it is welcome.
+/// A progress bar on standard error, with colour if welcome.
 fn bar() -> ProgressBar {
     let colour = if terminal::has_colour() { ".cyan" } else { "" };
     let template = format!("{{bar:30{colour}}} {{pos}}/{{len}}  {{prefix}}\n{{msg}}");
@@ -131,7 +132,7 @@ fn bar() -> ProgressBar {
     ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()).with_style(style.progress_chars("█▉▊▋▌▍▎▏░"))
 }
 
-/// What begins.
+/// The first line of a run.
 fn headline(run: &Run) -> String {
     let Some(about) = &run.about else { return String::new() };
     let how = match about.cause {
@@ -164,7 +165,7 @@ fn outcome(step: &Step) -> String {
     step.value().map_or_else(|| "failed".into(), |value| short(value.into()))
 }
 
-/// What was heard, in a few lines.
+/// The result in a few lines.
 pub(super) fn summary(runs: &Runs, decoder: &Decoder, log: Option<&Path>, is_quiet: bool) -> String {
     let Some(run) = runs.last() else { return String::new() };
     let best = run.best().map(|(number, step, value)| (number, run.text(&step.levels), short(value.into())));
@@ -196,7 +197,7 @@ fn counted(count: u32, noun: &str) -> (String, &'static str) {
     if count == 1 { (format!("1 {noun}"), "is") } else { (format!("{count} {noun}s"), "are") }
 }
 
-/// A text that fits on a line of the picture.
+/// Cuts a text to fit a line of the picture.
 fn clipped(text: &str) -> String {
     match text.chars().count() > MOST_LETTERS {
         true => text.chars().take(MOST_LETTERS - 1).chain(['…']).collect(),

@@ -2,21 +2,26 @@
 //!
 //! | name | meaning |
 //! |---|---|
-//! | background | a combination in which one or two knobs are turned and the rest stays |
+//! | background | a combination in which one or two knobs are turned and the others stay |
 //! | effect of a level | mean over the backgrounds of the posterior mean with the knob at that level |
 //! | spread of a knob | largest minus smallest effect of its levels |
-//! | sensitivity of a knob | root mean square change of the posterior mean when the knob alone is turned |
+//! | sensitivity of a knob | root mean square change of the posterior mean when only this knob is turned |
 //! | g(a, b) | mean over the backgrounds with two knobs at levels a and b |
-//! | interaction of a pair | root mean square of g(a,b) − ḡ(a,·) − ḡ(·,b) + ḡ: what the two do together beyond what each does alone |
+//! | interaction of a pair | root mean square of g(a,b) − ḡ(a,·) − ḡ(·,b) + ḡ: the joint effect beyond the separate ones |
 //!
-//! **Choices.** Half of the backgrounds are measured combinations, which crowd around the good ones; half are drawn from the whole space. The
-//! uncertainty beside an effect is the mean standard deviation of the same predictions, so it is that of one combination, not of the
-//! mean: a cautious band. Forbidden combinations are left out of effects; a background that meets one is left out of a pair. Means come before
-//! squares, since around a single measured combination the model falls back to its mean in every direction, which looks like
-//! sensitivity to everything. Sensitivity therefore only chooses, where there are many knobs, among which of them pairs are
-//! taken: a knob without an effect of its own may still interact. Of each knob of a pair up to four levels are looked at.
+//! **Choices**
+//! - Half of the backgrounds are measured combinations, which crowd around the good ones; half come
+//!   from the whole space.
+//! - The uncertainty of an effect is the mean standard deviation of single predictions, not that of
+//!   the mean: a cautious band.
+//! - Effects leave out forbidden combinations; pairs leave out backgrounds that meet one.
+//! - Means come before squares: around one measured combination the model falls back to its mean in
+//!   every direction, which looks like sensitivity to everything. Sensitivity only selects, among
+//!   many knobs, those whose pairs are examined, because a knob without an effect of its own may
+//!   still interact.
+//! - Each knob of a pair is examined at up to four levels.
 //!
-//! **Cost.** Some ten thousand predictions at most, fewer if there are many observations: each is O(t²).
+//! **Cost.** Some ten thousand predictions at most, fewer with many observations: each is O(t²).
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,29 +29,29 @@ use trimtab::Level;
 
 use crate::space::NamedSpace;
 
-/// Knobs among which pairs are taken, and levels of each.
+/// Most knobs whose pairs are examined, and most levels of each.
 const MOST_PAIRED: usize = 24;
 const MOST_CELLS: usize = 4;
-/// Draws for a combination that is not forbidden.
+/// Most draws to find an allowed combination.
 const DRAWS: usize = 200;
 
-/// What the model thinks: mean and standard deviation.
+/// Predicts mean and standard deviation.
 pub(super) type Predict<'a> = &'a dyn Fn(&[Level]) -> Option<(f64, f64)>;
 
-/// The model and the combinations around which it is looked at.
+/// The model and the backgrounds.
 pub(super) struct Learned<'a> {
     pub(super) space: &'a NamedSpace,
     pub(super) predict: Predict<'a>,
     pub(super) backgrounds: Vec<Vec<Level>>,
-    /// About how many predictions may be made.
+    /// Approximate number of predictions.
     predictions: usize,
 }
 
-/// What one knob does.
+/// The effect of one knob.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effect {
     pub(super) knob: usize,
-    /// Mean and standard deviation of each level; none where it is always forbidden.
+    /// Mean and standard deviation per level; `None` where it is always forbidden.
     pub(super) levels: Vec<Option<(f64, f64)>>,
     /// Largest minus smallest mean.
     pub(super) spread: f64,
@@ -61,7 +66,8 @@ pub(super) struct Pair {
 }
 
 impl<'a> Learned<'a> {
-    /// Takes backgrounds from what was measured and from the whole space, for about so many predictions.
+    /// Draws backgrounds from the measured combinations and from the whole space, for about
+    /// `effort` predictions.
     pub(super) fn new(
         space: &'a NamedSpace,
         predict: Predict<'a>,
@@ -84,7 +90,7 @@ impl<'a> Learned<'a> {
         Self { space, predict, backgrounds, predictions }
     }
 
-    /// What every knob does, the one with the largest spread first.
+    /// The effect of every knob, largest spread first.
     pub(super) fn effects(&self) -> Vec<Effect> {
         let mut effects: Vec<_> = (0..self.space.knobs().len()).map(|knob| self.effect(knob)).collect();
         effects.sort_by(|a, b| b.spread.total_cmp(&a.spread));
@@ -114,7 +120,7 @@ impl<'a> Learned<'a> {
         Effect { knob, spread: spread.max(0.0), levels, sensitivity }
     }
 
-    /// The pairs that interact, the strongest first.
+    /// The pairs that interact, strongest first.
     pub(super) fn pairs(&self, effects: &[Effect]) -> Vec<Pair> {
         let mut chosen: Vec<&Effect> = effects.iter().collect();
         chosen.sort_by(|a, b| b.sensitivity.total_cmp(&a.sensitivity));
@@ -138,7 +144,7 @@ impl<'a> Learned<'a> {
         pairs
     }
 
-    /// Root mean square of what two knobs do together beyond what each does alone.
+    /// The interaction of two knobs.
     fn interaction(&self, [a, b]: [usize; 2], levels: &[Vec<Level>; 2], backgrounds: &[&Vec<Level>]) -> Option<f64> {
         let (rows, columns) = (levels[0].len(), levels[1].len());
         let mut sums = vec![0.0; rows * columns];
@@ -163,7 +169,7 @@ impl<'a> Learned<'a> {
         Some((squares / sums.len() as f64).sqrt() / count)
     }
 
-    /// The mean at some levels of two knobs: a row for each of the second's.
+    /// The mean at some levels of two knobs: one row per level of the second.
     pub(super) fn grid(&self, [a, b]: [usize; 2], levels: [&[Level]; 2]) -> Vec<Vec<Option<f64>>> {
         let cell = |at: Level, bt: Level| {
             let means = self.backgrounds.iter().filter_map(|background| self.turned(background, &[(a, at), (b, bt)]));
@@ -173,7 +179,7 @@ impl<'a> Learned<'a> {
         levels[1].iter().map(|bt| levels[0].iter().map(|at| cell(*at, *bt)).collect()).collect()
     }
 
-    /// What the model thinks of a background with some knobs turned, if it is not forbidden.
+    /// Predicts a background with some knobs turned, unless that is forbidden.
     fn turned(&self, background: &[Level], turns: &[(usize, Level)]) -> Option<(f64, f64)> {
         let mut levels = background.to_vec();
         for (knob, level) in turns {
@@ -183,7 +189,7 @@ impl<'a> Learned<'a> {
     }
 }
 
-/// At most so many of the levels, spread over all.
+/// At most `most` levels, spread evenly.
 pub(super) fn spread(count: usize, most: usize) -> Vec<Level> {
     let kept = count.min(most);
     (0..kept).map(|i| (i * (count - 1) / (kept - 1).max(1)) as Level).collect()

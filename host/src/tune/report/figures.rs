@@ -1,8 +1,10 @@
-//! The figures of a tuning run, each an SVG that is part of the page.
+//! The figures of a tuning run, each an SVG inside the page.
 //!
-//! **Choices.** Levels stand equally far apart, by rank, since their names must be read. The effects of all knobs share one scale: what is flat does
-//! not matter. Values go on a log axis if they are positive and the largest is a hundred times the smallest. What lies outside of a scale is
-//! drawn at its edge.
+//! **Choices**
+//! - Levels are equally spaced, by rank, because their names must be readable.
+//! - The effects of all knobs share one scale: a flat line does not matter.
+//! - Values use a log axis if they are positive and the largest is a hundred times the smallest.
+//! - Points outside a scale are drawn at its edge.
 
 use std::fmt::Write;
 
@@ -34,7 +36,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// A range with some air around the values.
+    /// A range with a margin around the values.
     pub(super) fn around(values: impl Iterator<Item = f64>, may_be_log: bool) -> Self {
         let all = values.filter(|value| value.is_finite());
         let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
@@ -84,7 +86,7 @@ fn x_numbers(svg: &mut Svg, x: &Axis) {
     }
 }
 
-/// A short number with a true minus sign; sums of ticks may miss a round number by a hair.
+/// A short number with a true minus sign; sums of ticks may miss a round number slightly.
 pub(super) fn shown(x: f64) -> String {
     short(x).replace('-', "−")
 }
@@ -126,7 +128,7 @@ pub(super) fn progress(history: &History, best: &[f64], cost: &str) -> String {
     end(svg, "measurements")
 }
 
-/// What was expected against what came, with one standard deviation.
+/// Predicted against measured values, with one standard deviation.
 pub(super) fn foretold(history: &History, cost: &str) -> String {
     let foretold: Vec<(f64, f64, f64, u64)> = expectations(history).collect();
     let range = Range::around(foretold.iter().flat_map(|(mean, _, value, _)| [*mean, *value]), true);
@@ -151,17 +153,17 @@ pub(super) fn foretold(history: &History, cost: &str) -> String {
     end(svg, &format!("measured {cost}"))
 }
 
-/// Mean and standard deviation when asked, value, and number of what was expected and measured.
+/// Mean and standard deviation of the prediction, value, and number of each measurement.
 pub(super) fn expectations(history: &History) -> impl Iterator<Item = (f64, f64, f64, u64)> {
     history.outcomes().filter_map(|t| Some((t.mean?.into(), t.std_dev?.into(), t.value()?, t.id)))
 }
 
-/// Names below their places, as many and as long as there is room for.
+/// Names below their places, as far as there is room.
 fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
     let longest = (0..places.len()).map(|level| knob.label(level as u8).chars().count()).max().unwrap_or(1);
     let gap = if places.len() > 1 { places[1] - places[0] } else { ACROSS.1 - ACROSS.0 };
     let room = |every: usize| (gap * every as f64 / 7.4) as usize;
-    // Numbers can be left out, since their neighbours tell; words are cut instead.
+    // Numbers can be left out, because their neighbours tell; words are cut instead.
     let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
     let wanted = if is_graded { longest + 1 } else { 4 };
     let every = (1..=places.len()).find(|every| room(*every) >= wanted).unwrap_or(places.len().max(1));
@@ -173,7 +175,7 @@ fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
     }
 }
 
-/// A text of at most so many letters.
+/// Cuts a text to `most` letters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
@@ -181,7 +183,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Where levels are drawn, equally far apart.
+/// Where levels are drawn, equally spaced.
 fn places(count: usize) -> Vec<f64> {
     let gap = (ACROSS.1 - ACROSS.0) / count.max(1) as f64;
     (0..count).map(|level| ACROSS.0 + gap * (level as f64 + 0.5)).collect()

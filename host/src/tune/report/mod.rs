@@ -4,8 +4,11 @@
 //! log → tuner and history → effects, pairs, expectations → page
 //! ```
 //!
-//! **Choices.** The tuner is rebuilt from the log, so the page shows the very model that chose. Predicted against measured uses what the log says was
-//! expected at the time: a test that the model could not prepare for. The page is written beside the log.
+//! **Choices**
+//! - The tuner is rebuilt from the log, so the page shows the model that chose.
+//! - "Predicted and measured" uses the predictions in the log, made before the measurement: a fair
+//!   test of the model.
+//! - The page is written beside the log.
 
 mod effects;
 mod figures;
@@ -24,7 +27,7 @@ use crate::terminal;
 use effects::Learned;
 use page::Page;
 
-/// About how many operations all predictions together may take.
+/// Approximate number of operations for all predictions together.
 const EFFORT: usize = 4_000_000_000;
 
 /// Whether the paths of a report are logs, not directories of runs.
@@ -35,7 +38,9 @@ pub(crate) fn is_log(paths: &[PathBuf]) -> bool {
 /// Reads a log and writes its page.
 pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
     let [path] = paths else {
-        return Err(Error::Usage("a log of trimtab tune is drawn alone; name one file, or directories of runs".into()));
+        return Err(Error::Usage(
+            "a report shows one log of trimtab tune; name one file, or directories of runs".into(),
+        ));
     };
     let page = html(path)?;
     let mut file = path.with_extension("html");
@@ -53,7 +58,7 @@ pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
     terminal::print(&format!("{}\n", file.display()))
 }
 
-/// The page of a log.
+/// Renders the page of a log.
 fn html(path: &Path) -> Result<String, Error> {
     let fault = |what: String| Error::Failed(format!("the log {}: {what}", path.display()));
     let contents = log::read(path)?;

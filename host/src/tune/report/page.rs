@@ -1,7 +1,9 @@
 //! The page of a tuning run: one HTML file with everything in it.
 //!
-//! **Choices.** The look is that of the benchmark's report. No script at all, and a policy that forbids every request. What a command printed is
-//! other people's text: all of it is escaped.
+//! **Choices**
+//! - It looks like the benchmark's report.
+//! - No script, and a policy that forbids every request.
+//! - A command's output is other people's text, so all of it is escaped.
 
 use std::fmt::Write;
 
@@ -17,11 +19,11 @@ use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
     [include_str!("../../draw/figure.css"), include_str!("../../draw/page.css"), include_str!("tune.css")];
-/// Panels of effects, pairs in the table, and pairs that are drawn.
+/// Most panels of effects, pairs in the table, and pairs drawn.
 const MOST_EFFECTS: usize = 24;
 const MOST_PAIRS: usize = 10;
 const DRAWN_PAIRS: usize = 4;
-/// How much of a failure's reason is shown.
+/// Most characters of a failure's reason.
 const MOST_WHY: usize = 200;
 
 /// What a page is made from.
@@ -29,7 +31,7 @@ pub(super) struct Page<'a> {
     pub(super) header: &'a Header,
     pub(super) session: &'a Session,
     pub(super) history: &'a History,
-    /// None if there is too little to learn from.
+    /// `None` if there are too few measurements.
     pub(super) learned: Option<&'a Learned<'a>>,
     pub(super) template: &'a Template,
     pub(super) is_torn: bool,
@@ -75,7 +77,7 @@ impl Page<'_> {
         self.session.study().goal
     }
 
-    /// What the numbers are.
+    /// What the numbers mean.
     fn cost(&self) -> &'static str {
         match (self.header.cost.starts_with("time"), self.goal()) {
             (true, _) => "seconds",
@@ -123,7 +125,8 @@ impl Page<'_> {
             } else {
                 let _ = writeln!(
                     html,
-                    "<p>By the model: {expected}. With noise it is the safer choice: the best observation may have been luck.</p>"
+                    "<p>By the model: {expected}. With noise it is the safer choice: the best observation may have been \
+                     luck.</p>"
                 );
                 html += &self.pasted(&model.levels);
             }
@@ -145,7 +148,8 @@ impl Page<'_> {
         let figure = figures::progress(self.history, &best, self.cost());
         let failures = if self.history.failures() > 0 { " Failures stand on the lower edge." } else { "" };
         format!(
-            "<figure>\n<div class=\"panels\">\n{figure}</div>\n<figcaption>A dot a measurement; the line is the best so far.{failures}</figcaption>\n</figure>\n"
+            "<figure>\n<div class=\"panels\">\n{figure}</div>\n\
+             <figcaption>One dot per measurement; the line is the best so far.{failures}</figcaption>\n</figure>\n"
         )
     }
 
@@ -153,8 +157,9 @@ impl Page<'_> {
         let knobs = self.session.space().knobs();
         let range = figures::effect_range(&effects[..effects.len().min(MOST_EFFECTS)]);
         let mut html = String::from(
-            "<p>What the model expects on average with the knob at each level, the most important knob first. The band is one standard \
-             deviation of a single prediction: where it is wider than the differences, more measurements would be needed.</p>\n\
+            "<p>The model's average prediction with the knob at each level, the most important knob first. The band is \
+             one standard deviation of a single prediction: where it is wider than the differences, more measurements \
+             are needed.</p>\n\
              <figure>\n<div class=\"panels\">\n",
         );
         for effect in effects.iter().take(MOST_EFFECTS) {
@@ -183,7 +188,8 @@ impl Page<'_> {
         });
         let heads = ["knob", "difference", "best level on average", "expected there"];
         html + &table("Importance", &heads, rows)
-            + "<p class=\"note\">Difference: between the best and the worst level, on average over combinations of the other knobs.</p>\n"
+            + "<p class=\"note\">Difference: between the best and the worst level, on average over combinations of the \
+               other knobs.</p>\n"
     }
 
     fn pairs(&self, learned: &Learned<'_>, pairs: &[Pair]) -> String {
@@ -193,8 +199,8 @@ impl Page<'_> {
             [format!("{a} and {b}"), shown(pair.strength)]
         });
         let mut html = String::from(
-            "<p>What two knobs do together beyond what each does alone, as far as the model can tell (root mean square). Where knobs interact, the \
-             best level of one depends on the other.</p>\n",
+            "<p>The joint effect of two knobs beyond their separate effects, as far as the model can tell (root mean \
+             square). Where knobs interact, the best level of one depends on the other.</p>\n",
         );
         html += &table("Strongest interactions", &["pair", "together"], rows);
         let strongest = pairs.first().map_or(0.0, |pair| pair.strength);
@@ -223,13 +229,14 @@ impl Page<'_> {
     fn foretold(&self) -> String {
         let all: Vec<_> = figures::expectations(self.history).collect();
         if all.is_empty() {
-            return "<p>Nothing was expected before it was measured.</p>\n".into();
+            return "<p>There are no predictions yet.</p>\n".into();
         }
         let within = all.iter().filter(|(mean, std_dev, value, _)| (mean - value).abs() <= 2.0 * std_dev).count();
         format!(
-            "<p>What the model expected when it asked, before it knew. {within} of {} values came within two standard deviations; 95 % would, \
-             if the model were right.</p>\n<figure>\n<div class=\"panels\">\n{}</div>\n<figcaption>A dot a measurement, with one \
-             standard deviation. On the dotted line the expectation is what came.</figcaption>\n</figure>\n",
+            "<p>The model's predictions when it asked. {within} of {} values came within two standard deviations; 95 % \
+             would if the model were right.</p>\n<figure>\n<div class=\"panels\">\n{}</div>\n\
+             <figcaption>One dot per measurement, with one standard deviation. On the dotted line prediction and \
+             value agree.</figcaption>\n</figure>\n",
             all.len(),
             figures::foretold(self.history, self.cost())
         )
@@ -299,7 +306,7 @@ fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<I
     html + "</tbody>\n</table></div>\n"
 }
 
-/// A text without signs that no page may hold.
+/// Removes characters that no page may contain.
 fn clean(text: &str) -> String {
     escape(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
