@@ -16,12 +16,15 @@ use cortex_m_rt::{entry, exception};
 use defmt::{error, info, warn};
 use static_cell::ConstStaticCell;
 use trimtab::{Error, Event};
-use trimtab_firmware::antenna::{AntennaTuner, Bench, Network, Parts, Station, TOLERANCE, rounded, space, task};
+use trimtab_firmware::antenna::{
+    AntennaTuner, Bench, Network, Parts, Station, TOLERANCE, number, rounded, space, task,
+};
 use trimtab_firmware::device::{self, TickWatchdog, Uart};
 use trimtab_firmware::flash::RamFlash;
 use trimtab_firmware::journal::Layout;
 use trimtab_firmware::persistent::{Persistent, Stored};
 use trimtab_firmware::telemetry::Cause;
+use trimtab_firmware::watchdog::Watchdog as _;
 
 /// Measurements before and after the antenna moves.
 const BUDGET: u16 = 120;
@@ -57,8 +60,12 @@ fn main() -> ! {
 /// Tunes twice. Returns whether both ended well.
 fn run() -> Result<bool, Error> {
     let Some(peripherals) = cortex_m::Peripherals::take() else { return Ok(false) };
-    let (kept, _) = Persistent::open(TUNER.take(), &task(), FLASH.take(), LAYOUT)?;
-    let watchdog = TickWatchdog::start(peripherals.SYST, TICK_CYCLES, TICKS);
+    let (mut kept, _) = Persistent::open(TUNER.take(), &task(), FLASH.take(), LAYOUT)?;
+    let mut watchdog = TickWatchdog::start(peripherals.SYST, TICK_CYCLES, TICKS);
+    // A measurement that hung until the watchdog's reset counts as failed.
+    if let Some(bitten) = watchdog.bitten() {
+        kept.give_up(|c| number(c) == bitten)?;
+    }
     let bench = Bench::new(Network::SHORT_WIRE);
     let mut demo = Demo::new(kept, bench, watchdog, Uart::start(Uart::DIVIDER), BUDGET);
     demo.introduce(Cause::New);

@@ -1,5 +1,4 @@
-//! The antenna tuner on a fault rig: power cuts, relays that hang, an antenna that moves, bad
-//! flash.
+//! The antenna tuner on a fault rig: power cuts, hanging relays, a moving antenna, bad flash.
 //!
 //! The folder that QEMU runs in holds the faults, `scenario.txt` (see [`Scenario`]), and the flash,
 //! `flash.bin`. Running the image again is the next boot. It continues where the log ends.
