@@ -33,9 +33,16 @@ impl Profile {
     /// Cargo's name of the profile.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Debug => "unoptimized",
+            // With `opt-level = 0`, see `arguments`: sharing `dev` shares its macros and build scripts.
+            Self::Debug => "dev",
             Self::Release => "firmware",
         }
+    }
+
+    /// Cargo's arguments.
+    fn arguments(self) -> Vec<String> {
+        let level = (self == Self::Debug).then(|| ["--config".into(), "profile.dev.opt-level=0".into()]);
+        [["--profile".into(), self.name().into()]].into_iter().chain(level).flatten().collect()
     }
 }
 
@@ -94,7 +101,9 @@ impl Image {
     /// The command that builds the image for a board and, if it only logs, for this channel.
     pub fn build_command_over(&self, board: Board, channel: Channel, profile: Profile) -> Command {
         let mut command = workspace::cargo();
-        command.args(["build", "--package", PACKAGE, "--target", board.target, "--profile", profile.name()]);
+        // Nobody builds these twice while editing.
+        command.env("CARGO_INCREMENTAL", "0");
+        command.args(["build", "--package", PACKAGE, "--target", board.target]).args(profile.arguments());
         command.args([&format!("--{}", self.kind), &self.name]);
         let logs = self.features.iter().any(|feature| feature == "log");
         let own = self.features.iter().map(String::as_str).chain([board.name]);

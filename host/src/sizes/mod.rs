@@ -3,8 +3,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`desktop`] | [`AnyTuner`]: the default tuner, for knobs that are known only when the program runs |
-//! | [`paper`] | [`PaperTuner`]: CBO-Lookup and CBO-Recon |
+//! | `desktop` | [`AnyTuner`]: the default tuner, for knobs that are known only when the program runs |
+//! | `paper` | [`PaperTuner`]: CBO-Lookup and CBO-Recon |
 
 mod desktop;
 mod paper;

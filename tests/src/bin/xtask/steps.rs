@@ -74,7 +74,6 @@ fn words(text: &str) -> Vec<String> {
 
 /// All checks, cheap ones first.
 fn steps() -> Result<Vec<Step>> {
-    // As `Image::build_command` has it, so that the tests in QEMU find the images built.
     let chip = format!("--package {PACKAGE} --target {TARGET} --no-default-features --features stm32f405,semihosting");
     let silent =
         format!("--package {PACKAGE} --target {TARGET} --no-default-features --features stm32f405,semihosting-exit");
@@ -89,15 +88,13 @@ fn steps() -> Result<Vec<Step>> {
     let features = core_features()?;
     let all = features.iter().map(|feature| format!("trimtab/{feature}")).collect::<Vec<_>>().join(",");
     let oldest = package("trimtab")?["rust_version"].as_str().context("core names no rust-version")?.to_string();
+    let here = "trimtab-tests/wasm,trimtab-host/browser";
     let mut steps = vec![
         Step::new("format", "fmt --all --check"),
-        Step::new("licences and sources", "deny --offline check bans licenses sources")
-            .needs("cargo-deny", "deny --version"),
+        Step::new("licences and sources", "deny check bans licenses sources").needs("cargo-deny", "deny --version"),
         Step::new(
             "lints, this machine",
-            &format!(
-                "clippy --workspace --all-targets --features trimtab-tests/wasm,trimtab-host/browser,{all} -- -D warnings"
-            ),
+            &format!("clippy --workspace --all-targets --features {here},{all} -- -D warnings"),
         ),
         Step::new("lints, chip", &format!("clippy {chip} --lib --bins --examples -- -D warnings")),
         Step::new("lints, chip in silence", &format!("clippy {silent} --bin minimal -- -D warnings")),
@@ -131,7 +128,6 @@ fn steps() -> Result<Vec<Step>> {
             &format!("test --workspace --features trimtab-host/browser,{all}"),
         ),
         Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
-        Step::new("images, as flashed", &format!("build {chip} --bins --examples --profile firmware")),
         Step::new(
             "tests in QEMU",
             "test --package trimtab-tests --features wasm --lib --bins --test parity --test boards --test budget \
