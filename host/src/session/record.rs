@@ -115,11 +115,6 @@ impl Happened {
 }
 
 impl Record {
-    /// Something that happened to the combination of an ask.
-    pub(crate) fn of(id: u64, happened: Happened) -> Self {
-        Self { place: Place { id: Some(id), ..Place::default() }, happened }
-    }
-
     /// The record with names in place of numbers, as a log has it.
     pub(crate) fn named(mut self, space: &NamedSpace) -> Self {
         self.place.config = self.place.levels.take().map(|levels| space.named(&levels)).or(self.place.config);

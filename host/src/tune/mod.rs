@@ -197,7 +197,9 @@ impl Tuning<'_> {
         Ok(Some(self.history.trials.len() - 1))
     }
 
-    /// Tells the tuner an outcome, logs it, shows it.
+    /// Logs an outcome, tells the tuner, shows it. The log comes first: a kill while the tuner fits
+    /// its model loses nothing. The tuner refuses no outcome of its own ask, since a measured value
+    /// is checked when it is read.
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, outcome, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
@@ -208,9 +210,11 @@ impl Tuning<'_> {
                 (Happened::Failed { details: Some(Box::new(details)) }, Err(why), Some(line))
             }
         };
-        let record = Record::of(self.history.trials[place].id, happened);
-        let record = self.session.apply(record).map_err(Error::Failed)?;
-        self.write(record)?;
+        let trial = &self.history.trials[place];
+        let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
+        let record = Record { place: asked, happened };
+        self.write(record.clone())?;
+        self.session.apply(record).map_err(Error::Failed)?;
         self.history.finish(place, outcome, seconds);
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
         Ok(())

@@ -151,13 +151,12 @@ impl Plan {
 
 /// The methods with these names, in table order, each once.
 fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
-    for name in names.iter().filter(|name| !["all", "main"].contains(&name.as_str())) {
+    for name in names.iter().filter(|name| *name != "all") {
         name.parse::<Choice>().map_err(Error::Usage)?;
     }
     let is_named = |entry: &&Entry| {
         names.iter().any(|name| match name.as_str() {
-            // `main` is an older name of `all`.
-            "all" | "main" => true,
+            "all" => true,
             name => name == entry.name,
         })
     };

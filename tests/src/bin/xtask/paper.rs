@@ -2,7 +2,7 @@
 //!
 //! | option | what |
 //! |---|---|
-//! | none | the paper's problems, the main methods, 10 seeds, 100 evaluations, masked and not |
+//! | none | the paper's problems, all methods, 10 seeds, 100 evaluations, masked and not |
 //! | `--beyond` | the other problems too |
 //! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
 //! | `--fresh` | begins again |
@@ -66,7 +66,7 @@ impl Request {
         let bench = |problems| {
             // Relative to the top of the repository, where cargo runs: shorter to read.
             let out = format!("{folder}/{problems}");
-            let words = format!("bench --problem {problems} --method main {size} --out {out}");
+            let words = format!("bench --problem {problems} --method all {size} --out {out}");
             (words.split(' ').map(String::from).chain(self.more.iter().cloned()).collect(), out)
         };
         problems.map(bench).collect()
@@ -139,7 +139,8 @@ mod tests {
         let request = Request::parse(&["--quick", "--data", "train.csv"]).unwrap();
         assert_eq!(request.command(), "cargo xtask paper --quick");
         let (bench, out) = request.benches().remove(0);
-        let words = "bench --problem paper --method main --seeds 3 --budget 60 --mask on --out target/quick/paper --data train.csv";
+        let words = "bench --problem paper --method all --seeds 3 --budget 60 --mask on --out target/quick/paper \
+                     --data train.csv";
         assert_eq!((bench.join(" ").as_str(), out.as_str()), (words, "target/quick/paper"));
         assert_eq!(Request::parse(&["--beyond"]).unwrap().benches().len(), 2);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));

@@ -1,0 +1,102 @@
+//! The example of the documentation, and the page of a log.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::common::{Folder, text};
+use serde_json::json;
+
+use super::{COST, events, lines, run, script};
+
+/// The blocks of a language in the documentation.
+fn blocks(language: &str) -> Vec<String> {
+    let docs = include_str!("../../../docs/tune.md");
+    let fence = format!("```{language}\n");
+    docs.split(&fence).skip(1).map(|part| part.split("```").next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn the_example_of_the_documentation_works() {
+    let folder = Folder::new("tune-docs");
+    fs::write(folder.0.join("multiply.c"), &blocks("c")[0]).unwrap();
+    fs::write(folder.0.join("measure.sh"), &blocks("sh")[0]).unwrap();
+    fs::set_permissions(folder.0.join("measure.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no cc");
+        return;
+    }
+    for line in blocks("console") {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[0], "trimtab");
+        let output = folder.run(&words[1..]);
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+    }
+    let lines = lines(&folder, "run.jsonl");
+    assert_eq!((events(&lines, "tell"), events(&lines, "failed")), (24, 0));
+    assert_eq!(lines[1]["config"], json!({"opt": "O2", "unroll": "no", "block": 64}));
+    assert!(fs::read_to_string(folder.0.join("run.html")).unwrap().contains("What each knob does"));
+}
+
+/// The page of a log, which must be well-formed and load nothing.
+fn page(folder: &Folder, log: &str) -> String {
+    let path = folder.stdout(&["report", log]);
+    let html = fs::read_to_string(folder.0.join(path.trim())).unwrap();
+    let text = html.strip_prefix("<!DOCTYPE html>\n").unwrap();
+    roxmltree::Document::parse(text).unwrap();
+    for outside in ["http://", "https://", "<script", "NaN", "src="] {
+        let count = text.replace("xmlns=\"http://www.w3.org/2000/svg\"", "").matches(outside).count();
+        assert_eq!(count, 0, "{outside} in the page of {log}");
+    }
+    html
+}
+
+#[test]
+fn the_report_shows_what_was_learned() {
+    let folder = Folder::new("tune-report");
+    script(&folder, "measure.sh", &format!("{COST}\n[ $2$1 != 8O1 ] || {{ echo '<b>no</b>' >&2; exit 3; }}"));
+    let options = ["--budget", "40", "--quiet", "--start", "opt=O1,unroll=8,block=16,idle=&b", "--log", "run.jsonl"];
+    let extra = [&options[..], &["--knob", "idle=<a>,&b"]].concat();
+    assert!(run(&folder, &extra).status.success());
+    let html = page(&folder, "run.jsonl");
+    for words in [
+        "By observation: <strong>",
+        "opt=O3,unroll=4,block=96",
+        "What each knob does",
+        "Knobs that interact",
+        "values came within two standard deviations",
+        "exit code 3",
+        "idle=&lt;a&gt;",
+    ] {
+        assert!(html.contains(words), "no {words}");
+    }
+    // Every value is a dot in the progress; all but the first have a dot among the predictions,
+    // too.
+    assert_eq!(html.matches("class=\"lost\"").count() + html.matches(": expected ").count(), 40);
+    // The least important knob comes last.
+    let table = html.split("Importance").nth(1).unwrap().split("</table>").next().unwrap();
+    let knobs: Vec<&str> =
+        table.split("<th scope=\"row\">").skip(1).map(|row| row.split('<').next().unwrap()).collect();
+    assert_eq!((knobs.len(), knobs[3]), (4, "idle"), "{knobs:?}");
+    // In another directory, and never over the log.
+    assert_eq!(folder.stdout(&["report", "run.jsonl", "--out", "pages"]).trim(), "pages/run.html");
+    fs::copy(folder.0.join("run.jsonl"), folder.0.join("log.html")).unwrap();
+    assert_eq!(folder.run(&["report", "log.html"]).status.code(), Some(2));
+    // A log that is being written, torn anywhere, or of another kind.
+    let bytes = fs::read(folder.0.join("run.jsonl")).unwrap();
+    let ends: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] == b'\n').collect();
+    for length in [ends[0] + 1, ends[0] + 9, ends[1] + 1, ends[2] + 1, ends[4] + 1, ends[6] + 20, bytes.len() - 3] {
+        fs::write(folder.0.join("part.jsonl"), &bytes[..length]).unwrap();
+        page(&folder, "part.jsonl");
+    }
+    fs::write(folder.0.join("notes.txt"), "notes\n").unwrap();
+    let output = folder.run(&["report", "notes.txt"]);
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("not a log of trimtab tune"));
+    // Nothing but failures, and values that are all the same.
+    folder.run(&["tune", "--knob", "x=1..9", "--quiet", "--log", "bad.jsonl", "--", "false"]);
+    assert!(page(&folder, "bad.jsonl").contains("Nothing was measured with success"));
+    folder.run(&["tune", "--knob", "x=1..9", "--knob", "y=-1,0", "--quiet", "--log", "flat.jsonl", "--", "echo", "-5"]);
+    page(&folder, "flat.jsonl");
+    folder.run(&["tune", "--knob", "x=1,2", "--quiet", "--maximize", "--log", "two.jsonl", "--", "echo", "{x}e30"]);
+    page(&folder, "two.jsonl");
+}
