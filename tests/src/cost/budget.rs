@@ -30,13 +30,13 @@ pub const TARGETS: [Target; 7] = [
     Target {
         what: "flash at \"s\" without logging (bytes)",
         most: 12 * 1024,
-        takes: "a smaller method: no part is large, and one encoding, one acquisition, no repeats and no forgetting \
-                would be far from enough",
+        takes: "a simpler algorithm; no part is large, and leaving out choices (encodings, acquisitions, repeats, \
+                eviction) is far from enough",
     },
     Target {
         what: "steady `ask` + `tell`, incremental (instructions)",
         most: 150_000,
-        takes: "no descent, whose candidates are new at every ask and take O(t²) each, and fewer rows",
+        takes: "fewer rows, and no descent: its candidates are new at every ask and take O(t²) each",
     },
     Target {
         what: "mean `ask` + `tell`, incremental, fits included (instructions)",

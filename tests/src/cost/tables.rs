@@ -18,7 +18,7 @@ impl Display for Report {
             }
             writeln!(f)?;
             for budget in budgets.iter().filter(|budget| !budget.is_met()) {
-                writeln!(f, "- {}: it would take {}.", budget.target.what, budget.target.takes)?;
+                writeln!(f, "- {}: what would meet it: {}.", budget.target.what, budget.target.takes)?;
             }
             writeln!(f)?;
         }
@@ -65,9 +65,9 @@ fn whole_runs(f: &mut Formatter<'_>, cases: &[Case]) -> fmt::Result {
     }
     writeln!(
         f,
-        "\nSteady is the median of the steps that bring neither another fit nor another best. The stack is what the calls take below"
+        "\nSteady is the median of the steps without a fit and without a new best. The stack is that of the calls,"
     )?;
-    writeln!(f, "their caller, printing excluded.\n")
+    writeln!(f, "without printing.\n")
 }
 
 /// The numbers of a run.
@@ -93,7 +93,7 @@ fn by_observations(f: &mut Formatter<'_>, case: &Case) -> fmt::Result {
         let [t, ask, cheapest, dearest] = [step.t as u64, step.ask, cheapest, dearest].map(grouped);
         writeln!(f, "| {t} | {ask} | {cached} | {cheapest} | {dearest} |")?;
     }
-    writeln!(f, "\nTells are of the last {WINDOW} steps: the dearest fits the model anew, the cheapest does not.\n")
+    writeln!(f, "\nTells are of the last {WINDOW} steps: the dearest one fits the model, the cheapest does not.\n")
 }
 
 fn projection(d: u64) -> String {
