@@ -74,7 +74,7 @@ impl Table {
             let least = keys.fold(f64::INFINITY, f64::min);
             let cells = self.rows.iter_mut().map(|row| &mut row[column]);
             cells.for_each(|cell| {
-                cell.is_strong = cell.key.is_some_and(|key| least.is_finite() && is_level(key, least));
+                cell.is_strong = cell.key.is_some_and(|key| key.is_finite() && is_level(key, least));
             });
         }
         self
@@ -358,6 +358,17 @@ mod tests {
         let strong: Vec<Vec<bool>> =
             table().rows.iter().map(|row| row.iter().map(|cell| cell.is_strong).collect()).collect();
         assert_eq!(strong, [[false, false, false], [false, true, false], [false, true, false]]);
+    }
+
+    /// An infinite value, such as an optimum that was never found, is not the best of anything.
+    #[test]
+    fn infinite_values_are_never_bold() {
+        for values in [[f64::INFINITY, 28.0], [f64::INFINITY, f64::INFINITY]] {
+            let mut table = Table::new("t", "t", "", &["x"]);
+            table.rows.extend(values.map(|x| vec![Cell::number(x, format!("{x}"))]));
+            let strong: Vec<bool> = table.embolden(0..1).rows.iter().map(|row| row[0].is_strong).collect();
+            assert_eq!(strong, values.map(f64::is_finite));
+        }
     }
 
     #[test]
