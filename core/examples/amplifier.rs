@@ -1,4 +1,4 @@
-//! Tunes a simulated audio amplifier: some settings are unsafe, some fail, and the knobs are of all kinds.
+//! Tunes a simulated audio amplifier with knobs of all kinds: some settings are unsafe, some fail.
 //!
 //! `cargo run -p trimtab --example amplifier`
 

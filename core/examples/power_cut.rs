@@ -15,7 +15,7 @@ fn measure(c: &Combination<12>) -> f32 {
     (sum - 1000.0).abs()
 }
 
-/// Measures `count` more combinations, writing each record before the tuner is told.
+/// Measures `count` more combinations, tells the tuner each outcome and logs its record.
 fn tune(bank: &mut Bank, log: &mut Vec<Record<12>>, count: usize) -> Result<(), Error> {
     for _ in 0..count {
         let c = bank.ask()?.combination;

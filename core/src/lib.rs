@@ -1,9 +1,9 @@
 //! trimtab tunes discrete settings by Bayesian optimization, on the chip that has the settings.
 //!
 //! Declare the knobs, ask for a combination, measure it, tell its cost. After some tens of
-//! measurements the tuner has found the best of millions of combinations, in kilobytes of RAM. No
-//! allocation, no unsafe code, no floating-point unit needed; the same bits on a PC and on a
-//! microcontroller.
+//! measurements the tuner has usually found one of the best among millions of combinations, in
+//! kilobytes of RAM. No allocation, no unsafe code, no floating-point unit needed; the same bits on
+//! a PC and on a microcontroller.
 //!
 //! ```
 //! use trimtab::{Config, Knob, Scale, Space};
@@ -33,7 +33,7 @@
 //!
 //! CBO-Lookup (Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping
 //! Functions to Convex Polytopes*, UAI 2022). The path of a candidate through an ask is also the
-//! order of the folders; a folder uses only those before it, and a test holds that.
+//! order of the folders; a folder uses only those before it, and a test checks this.
 //!
 //! ```text
 //!  space/        features/            surrogate/          acquire/             tuner/

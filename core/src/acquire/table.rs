@@ -1,5 +1,5 @@
-//! The bounded lookup table: the whole space if it fits, otherwise L rows near good combinations
-//! and some anywhere.
+//! The bounded lookup table: the whole space if it fits, otherwise L rows, most of them near good
+//! combinations.
 //!
 //! The paper's table holds every combination and its embedding (section 4.1): 1.34 GB for 24 bits
 //! in 20 dimensions. Here row i is a *function* of i, so a table of any length takes the bytes of
@@ -56,8 +56,8 @@ impl<const K: usize> LookupTable<K> {
     /// No rows.
     pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
 
-    /// The table for some asks: the whole space if it fits in `rows` rows, otherwise `rows` minus
-    /// those kept `free` for a descent.
+    /// A table, used for several asks: the whole space if it fits in `rows` rows, otherwise `rows`
+    /// minus those kept `free` for a descent.
     pub fn new(
         space: &Space<K>,
         rows: usize,

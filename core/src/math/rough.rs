@@ -1,16 +1,16 @@
 //! Fast, rough functions by micromath, for a measurement's own arithmetic.
 //!
-//! A cost only has to rank combinations, so a few per cent of error are harmless in, say, a level in
-//! decibels. The tuner itself never calls these: a Cholesky factor needs an exact root.
+//! A cost only has to rank combinations, so an error of a few per cent is harmless in, say, a level
+//! in decibels. The tuner itself never calls these: a Cholesky factor needs an exact root.
 //!
 //! | function | largest error | instructions | of the exact one |
 //! |---|---:|---:|---:|
 //! | [`sqrt`], 1e-6 to 1e6 | 6.1 %, relative | 23 | 90 |
 //! | [`ln`], 1e-6 to 1e6 | 0.12, absolute | 51 | 67 |
 //!
-//! Errors are printed by `cargo test -p trimtab --features micromath --lib rough -- --nocapture`,
-//! instructions on a Cortex-M4F by the firmware's image: `cargo qemu level`. micromath's exponential
-//! is not here: it takes twice the instructions of [`exp`](crate::math::exp).
+//! `cargo test -p trimtab --features micromath --lib rough -- --nocapture` prints the errors,
+//! `cargo qemu level` the instructions on a Cortex-M4F. micromath's exponential is not here: it
+//! takes twice the instructions of [`exp`](crate::math::exp).
 
 /// The square root.
 ///

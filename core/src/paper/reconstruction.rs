@@ -110,8 +110,8 @@ impl<const D: usize, const M: usize> Default for Reconstruction<D, M> {
 }
 
 /// The number in 0 to `last` whose bits differ from the rounded b by the smallest sum of |b −
-/// threshold|, the smallest of equals. Over the bits so far, `wanted` has the rounded ones, and
-/// `index` the best that are not above those of `last`, at the cost `cost`.
+/// threshold|; the smallest number wins a tie. Of the bits so far, `wanted` holds the rounded ones,
+/// `index` the best choice that is not above the same bits of `last`, and `cost` its sum.
 fn nearest_index(b: &[f32], threshold: f32, last: u64) -> u64 {
     let (mut wanted, mut index, mut cost) = (0, 0, 0.0);
     for (bit, b) in (0..u64::BITS).zip(b) {
