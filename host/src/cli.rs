@@ -1,4 +1,4 @@
-//! The command line: parses, then dispatches. Each command's options and help stand beside the
+//! The command line: parses, then dispatches. Each command's options and help live beside the
 //! command.
 //!
 //! **Choices**

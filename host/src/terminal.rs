@@ -2,7 +2,7 @@
 //!
 //! **Choices**
 //! - A closed pipe is not our error, so nothing here panics as `println!` does.
-//! - `NO_COLOR`, if not empty, removes the colour but keeps moving pictures.
+//! - `NO_COLOR`, if not empty, removes the colour but keeps live progress.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -27,7 +27,7 @@ pub(crate) fn is_live() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether colour is welcome.
+/// Whether the user allows colour.
 pub(crate) fn has_colour() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -3,8 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`domain`], [`stats`] | knobs as bits and numbers; estimates and tests |
-//! | [`problem`] | what is minimised |
-//! | [`method`] | who minimises it, with Gaussian processes of their own in f64 |
+//! | [`problem`] | the costs to minimise |
+//! | [`method`] | the methods that race, with their own Gaussian processes in f64 |
 //! | [`runs`] | `trimtab bench`: jobs, the race itself, one file of records per run |
 //! | [`report`] | `trimtab report`: the runs as a page |
 //! | [`list`] | `trimtab list`: the names of problems and methods |

@@ -11,7 +11,7 @@
 //! **Choices**
 //! - Costs are minimised: smaller is better throughout.
 //! - Two values are level if they differ by at most 1e-9 of their scale, which is the larger
-//!   magnitude and at least 1: sums in another order are no win.
+//!   magnitude and at least 1: summing in another order must not count as a win.
 //! - Wilcoxon's signed-rank test (Wilcoxon 1945) decides whether a method is worse: one-sided,
 //!   exact for any n and with ties. A t-test would let one seed with a cost of 1e5 decide.
 //! - Level pairs carry no information and are left out, as in the original.

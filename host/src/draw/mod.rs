@@ -1,4 +1,5 @@
-//! Pictures and numbers for people: SVG, plots, quantities with units, short numbers, shared style sheets.
+//! Pictures and numbers for people: SVG, plots, quantities with units, short numbers, shared style
+//! sheets.
 
 pub(crate) mod number;
 pub(crate) mod plot;

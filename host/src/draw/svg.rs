@@ -3,7 +3,7 @@
 //! **Choices**
 //! - Pictures stand alone: no script, no font, no other file.
 //! - Colours live in the style sheet by class, so that one picture serves light and dark screens.
-//! - Coordinates keep two decimals, a fiftieth of a pixel at worst.
+//! - Coordinates keep two decimals: an error of at most 0.005 pixels.
 
 use std::fmt::{Display, Write};
 

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, ErrorKind};
 /// Capacity kept from one line to the next.
 const KEPT: usize = 64 << 10;
 
-/// What was read.
+/// One read of the input.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// A line without its line feed.

@@ -2,8 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`study`] | what a session is about: space, goal, seed, budget |
-//! | [`record`] | one thing that happened, as JSON |
+//! | [`study`] | the task of a session: space, goal, seed, budget |
+//! | [`record`] | one event of a session, as JSON |
 //!
 //! **Choices**
 //! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it
@@ -11,7 +11,7 @@
 //! - An ask is numbered from 1. Its record must carry the next number, so a missing line is
 //!   noticed.
 //! - Values are f64 here and f32 in the core, which refuses one that does not fit.
-//! - Whatever is refused changes nothing.
+//! - A refused call changes nothing.
 
 pub(crate) mod record;
 pub(crate) mod study;

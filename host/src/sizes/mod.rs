@@ -52,7 +52,7 @@ impl From<trimtab::InitError> for StartError {
 /// Stack to build a tuner on: several times the largest.
 const STACK: usize = 64 << 20;
 
-/// Builds on a large stack: a tuner stands there before it is boxed, and the largest takes megabytes.
+/// Builds on a large stack: a tuner lies there before it is boxed, and the largest takes megabytes.
 fn on_large_stack<T: Send>(build: impl FnOnce() -> Result<T, StartError> + Send) -> Result<T, StartError> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK);

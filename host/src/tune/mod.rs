@@ -1,7 +1,7 @@
 //! `trimtab tune`: tunes the levels of anything that a command can measure.
 //!
 //! ```text
-//! options → plan → log → ask ─→ command ─→ cost or failure ─→ tell → log → … → summary
+//! options → plan → log → ask ─→ command ─→ cost or failure ─→ log → tell → … → summary
 //!                         ↑                                    │
 //!                         └────────────────────────────────────┘
 //! ```
@@ -17,7 +17,7 @@
 //!
 //! **Choices**
 //! - One thread owns the tuner and the log; each measurement under way has its own thread.
-//! - An outcome is told and logged before the next ask, so the order of the outcomes alone decides
+//! - An outcome is logged and told before the next ask, so the order of the outcomes alone decides
 //!   the asks.
 //! - When the user stops a run, the measurements under way stay open in the log; the same command
 //!   measures them again.

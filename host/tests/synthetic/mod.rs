@@ -2,7 +2,7 @@
 //! bench` would write them.
 //!
 //! **Choices**
-//! - Lines are written by hand, not by the type that reads them, so that the format itself is tested.
+//! - Lines are written by hand, not by the type that reads them, so the format itself is tested.
 //! - Every value is a hash of its place, so that all machines make the same files.
 
 #![allow(dead_code, unreachable_pub)] // Each test takes what it needs.

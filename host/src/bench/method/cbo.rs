@@ -1,6 +1,7 @@
 //! The paper's methods: the core crate under `Config::paper()`, asked the paper's ways.
 //!
-//! Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions to Convex Polytopes*, UAI 2022.
+//! Kim, Choi and Cho, *Combinatorial Bayesian Optimization with Random Mapping Functions to Convex
+//! Polytopes*, UAI 2022.
 //!
 //! | setting | CBO-Lookup | CBO-Recon |
 //! |---|---|---|

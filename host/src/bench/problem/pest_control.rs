@@ -24,8 +24,8 @@
 //! **Choices**
 //! - Beta(1, β) is 1 − u^(1/β). The seed draws the uniform numbers u of every stage and simulation
 //!   once, so that the cost is exact and all combinations meet the same luck.
-//! - Other programs that fix a seed draw every stage from it anew, which makes the stages alike;
-//!   ours are independent.
+//! - Other programs that fix a seed reset the generator to it at every stage, so all stages get the
+//!   same draws; ours are independent.
 //! - A stage counts the pest before its own action, as published.
 //! - The optimum is not known: 5²⁵ combinations are too many to enumerate.
 //!

@@ -12,8 +12,8 @@
 //! - The empty seesaw balances perfectly, so it needs a cost, which the paper does not give. Ours
 //!   is 10⁵.
 //!
-//! **Optimum.** Exact for m ≤ 36: all torques of the left side and, sorted, all of the right;
-//! bisection finds the best partner of each. 2^(m/2)·m/2 operations instead of 2^m.
+//! **Optimum.** Exact for m ≤ 36. For the torque of each choice on the left side, bisection finds
+//! the best partner in the sorted torques of the right side: 2^(m/2)·m/2 operations instead of 2^m.
 
 use rand::RngExt;
 use trimtab::{Knob, Level};

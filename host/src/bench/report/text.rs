@@ -15,7 +15,7 @@ pub(super) fn short(x: f64) -> String {
     if (-4..=5).contains(&power) { fixed(x, 3 - power) } else { scientific(x, 3) }
 }
 
-/// A number with this many decimals, none if negative.
+/// A number with this many decimals; a negative count means no decimals.
 fn fixed(x: f64, decimals: i32) -> String {
     let decimals = decimals.max(0) as usize;
     signed(&format!("{x:.decimals$}"))

@@ -30,7 +30,7 @@ pub(crate) struct Evaluation {
     pub(crate) mask: bool,
     /// Counted from 1.
     pub(crate) index: usize,
-    /// Whether the method was given it rather than proposed it.
+    /// Whether the method was given this combination instead of asking for it.
     pub(crate) initial: bool,
     pub(crate) combination: Vec<Level>,
     pub(crate) value: f64,
@@ -58,7 +58,7 @@ impl Evaluation {
         untimed(self) == untimed(other)
     }
 
-    /// What is wrong with this evaluation after those before it.
+    /// The reason why this evaluation cannot follow those before it, if there is one.
     fn fault(&self, before: &[Self]) -> Option<String> {
         let (index, best) = (before.len() + 1, before.last().map_or(self.value, |last| last.best.min(self.value)));
         let times = [("optimizer_seconds", self.optimizer_seconds), ("objective_seconds", self.objective_seconds)];
@@ -147,7 +147,7 @@ mod tests {
             (String::new(), "line 1: the file is empty"),
             (format!("{LINE}\n{}", &second[..40]), "line 2: EOF while parsing a value (column 40)"),
             (with("\"seed\":0,", ""), "line 2: missing field `seed`"),
-            // What a value that is not finite is written as.
+            // JSON has no infinity and no NaN: they are written as null.
             (with("\"value\":1.5", "\"value\":null"), "line 2: invalid type: null, expected f64 (column "),
             (with("\"index\":2", "\"index\":3"), "line 2: `index` is 3, but this is evaluation 2"),
             (with("\"best\":1.5", "\"best\":1.4"), "line 2: `best` is 1.4, but the smallest value so far is 1.5"),

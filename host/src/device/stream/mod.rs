@@ -1,14 +1,14 @@
 //! The runs of a chip, put together from the frames that it sends.
 //!
 //! ```text
-//! bytes → frames → runs: what is tuned, then one step after the other
+//! bytes → frames → runs: the hello with the knobs, then one step after the other
 //! ```
 //!
 //! **Choices**
 //! - A hello begins a run; frames before the first hello are a run of their own.
 //! - A step is kept as it was sent.
-//! - Steps after a missing frame are kept and drawn, but marked: what the tuner knew then is
-//!   unknown.
+//! - Steps after a missing frame are kept and drawn, but marked: the chip's tuner may have known
+//!   more.
 //! - Knobs whose frames are missing are named by their index alone.
 
 mod step;
@@ -78,7 +78,7 @@ impl Run {
         Self { about: Some(about), knobs: vec![Heard::Nothing; hello.knobs.into()], ..Self::default() }
     }
 
-    /// The name of what is tuned.
+    /// The name in the hello, or "a chip".
     pub(crate) fn name(&self) -> &str {
         self.about.as_ref().map_or("a chip", |about| if about.name.is_empty() { "a chip" } else { &about.name })
     }

@@ -1,4 +1,4 @@
-//! `trimtab tune` end to end: real commands, failures of every kind, stops, resumed and damaged logs.
+//! `trimtab tune` end to end: real commands, all kinds of failure, stops, resumed and damaged logs.
 
 #![cfg(unix)]
 

@@ -84,8 +84,8 @@ impl Code {
     /// Whether two random combinations share few set bits, as with many nominal knobs of more than
     /// two levels.
     pub(super) fn is_sparse(&self) -> bool {
-        // Expected shared bits: 1/q for a one-hot knob of q bits, 1/4 for any other bit. Sparse
-        // means less than an eighth of all bits, half of that for plain bits.
+        // Expected shared bits: 1/q per one-hot knob of q bits, 1/4 per other bit. Sparse means
+        // that less than an eighth of all bits is shared, half the share of plain bits.
         let shared = |field: &Field| if field.is_one_hot { 1.0 / field.width as f64 } else { field.width as f64 / 4.0 };
         self.fields.iter().map(shared).sum::<f64>() < self.bits as f64 / 8.0
     }

@@ -21,8 +21,8 @@
 //!
 //! **Choices**
 //! - The authors' code is for bits. Other knobs become bits as described in [`code`].
-//! - A search that meets only points beyond ±10⁶ proposes the best unmeasured step from its minimum,
-//!   else a random combination.
+//! - A search that meets only points beyond ±10⁶ proposes the best unmeasured step from its
+//!   minimum, else a random combination.
 //! - The authors' Python relaxation counts linear terms one and a half times and rounds by the
 //!   transposed factor. Ours follows their paper and their MATLAB code, and rounds relative to the
 //!   constant's own vector, so that a global change of sign wastes no rounding.

@@ -5,8 +5,8 @@
 //! - An ascent ends where an earlier one stood, since both would continue alike. Each neighbour is
 //!   scored once, however many ascents meet it.
 //! - A step changes one knob: a nominal one to any other level, a graded one to a neighbouring
-//!   level or by one bit of its level (see [`Domain`](crate::bench::domain::Domain)), so that long scales
-//!   take few steps.
+//!   level or by one bit of its level (see [`Domain`](crate::bench::domain::Domain)), so that long
+//!   scales take few steps.
 
 use std::collections::{HashMap, HashSet};
 
