@@ -11,7 +11,7 @@
 //! | [`persistent`] | a tuner with that log: a power cut costs at most the measurement under way |
 //! | [`telemetry`] | a run as a stream of small frames, watched, kept and checked on a PC |
 //! | [`watchdog`] | ends a measurement that hangs, and names it after the reset |
-//! | [`demo`] | what the images run: [`antenna`], [`chip`], [`relays`], [`selftune`], [`parity`], [`survival`] |
+//! | [`demo`] | what the images run: [`antenna`], [`chip`], [`level`](demo::level), [`relays`], [`selftune`], [`parity`], [`survival`] |
 //! | `device` | exit, panic handler, timer, serial port: on a bare target only |
 //!
 //! A product uses the modules above `demo`; they know no board. Each bin is one idea: `cargo qemu`

@@ -1,8 +1,8 @@
 //! Tunes a front end by a level in decibels, with exact and with rough functions, and counts both.
 //!
-//! A cost only has to rank combinations, so the roughness of `trimtab::math::rough` (micromath) does
-//! no harm there, and a measurement in an interrupt is over sooner. Exit code 0 means that both runs
-//! found the best setting of all.
+//! A cost only has to rank combinations, so the errors of `trimtab::math::rough` (micromath) do no
+//! harm, and a measurement in an interrupt ends sooner. Exit code 0 means that both runs found the
+//! best setting of all.
 #![no_std]
 #![no_main]
 

@@ -2,8 +2,8 @@
 //!
 //! L = 10/ln 10 · ln(mean of (output − wanted)² over one period of a test tone)
 //!
-//! The logarithm is a parameter: exact ([`trimtab::math::ln`]) or rough (`trimtab::math::rough::ln`).
-//! The image `level` tunes with both and counts what they cost.
+//! The logarithm is a parameter: exact ([`trimtab::math::ln`]) or rough
+//! (`trimtab::math::rough::ln`). The image `level` tunes with both and counts their instructions.
 
 use trimtab::{Combination, Knob};
 

@@ -5,7 +5,7 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `state CASE K T L D BYTES CACHE` | sizes by their letters, D = 0 without projection; bytes of the tuner and of its cache |
+//! | `state CASE K T L D BYTES CACHE` | the sizes K, T, L and D (0 without projection); bytes of the tuner and of its cache |
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
 //! | `stack CASE MODE BYTES` | peak of the stack over all these calls |
 //!
@@ -14,8 +14,8 @@
 //!
 //! **Choices**
 //! - Numbers are printed after a run: printing would count towards the stack.
-//! - Each run repaints the free part of the stack, so it has its own peak, from the depth of its
-//!   calls.
+//! - Each run repaints the free part of the stack first, so its peak does not include earlier runs;
+//!   the stack of its callers is subtracted.
 //!
 //! **Cost.** 1.5 KB for 128 steps.
 

@@ -10,7 +10,7 @@ pub use crate::demo::chip::nrf52840::FIELDS;
 pub use crate::demo::chip::rp2350::FIELDS;
 #[cfg(any(feature = "stm32f405", feature = "stm32f411", feature = "stm32f446"))]
 pub use crate::demo::chip::stm32f4::FIELDS;
-// Other machines have the core's switches alone.
+// Other machines have only the core's switches.
 #[cfg(not(any(
     feature = "nrf52840",
     feature = "rp2350",

@@ -29,8 +29,8 @@ pub fn most_stack() -> usize {
     (words - clean.count()) * size_of::<u32>()
 }
 
-/// Repaints the free part of the stack and returns the bytes in use. [`most_stack`] minus these is
-/// then the need since.
+/// Repaints the free part of the stack and returns the bytes in use. After a
+/// run, [`most_stack`] minus these is what the run needed.
 #[inline(never)]
 pub fn repaint() -> usize {
     let (low, high) = (&raw mut _stack_end, &raw const _stack_start);

@@ -1,4 +1,4 @@
-//! The task of a tuner, the findings of a boot, and the fate of a record.
+//! A tuner's task, what a boot found, and where a record is stored.
 
 use trimtab::{Config, Space};
 
@@ -7,7 +7,7 @@ use crate::journal::{Found, Trouble};
 /// Boots that may end in the same measurement before it is given up.
 pub const ENOUGH: u8 = 5;
 
-/// Everything that `Tuner::init` takes, and a number.
+/// Everything that `Tuner::init` takes, and a number for what the outcomes mean.
 #[derive(Clone)]
 pub struct Task<const K: usize> {
     /// The knobs.
@@ -16,8 +16,8 @@ pub struct Task<const K: usize> {
     pub config: Config,
     /// The seed.
     pub seed: u64,
-    /// Change it with the measurement or the feasibility rule: logs with another number are
-    /// foreign.
+    /// Change this number whenever the measurement or the feasibility rule changes: a log with
+    /// another number counts as that of another tuner.
     pub meaning: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Boot {
     pub records: u32,
     /// Damaged slots, and records that the tuner refused.
     pub damaged: u32,
-    /// Boots since the last outcome that began a measurement and got no outcome.
+    /// Boots since the last outcome that began a measurement and did not finish it.
     pub begun: u8,
     /// Why the log cannot be kept, or `None` if it can.
     pub trouble: Option<Trouble>,
@@ -51,6 +51,6 @@ pub enum Stored {
     Yes,
     /// In flash; the oldest page was dropped, and the tuner was rebuilt from the rest.
     OldestDropped,
-    /// In RAM alone.
+    /// Only in RAM.
     No(Trouble),
 }

@@ -12,7 +12,7 @@
 //! | such a log with damaged records | replays the others and counts the damaged; their combinations may be asked again |
 //! | a log of another tuner or version | starts fresh and uses nothing of it |
 //! | anything else | starts fresh |
-//! | what cannot be read, written or erased | tunes in RAM alone; the log stays as it was |
+//! | pages that cannot be read, written or erased | tunes in RAM only; the log stays as it was |
 //!
 //! **Choices**
 //! - The state is `init` plus the log, nothing else. Asks depend on the log alone, so a boot
@@ -181,7 +181,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         Ok(Some(c))
     }
 
-    /// Begins anew because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
+    /// Starts over because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
     /// best combinations first.
     pub fn restart(&mut self) -> Stored {
         let dropped = self.keep(&Entry::Restarted);

@@ -1,4 +1,4 @@
-//! Beginning anew with the best combinations of before.
+//! A restart: forgets all outcomes and asks for the best combinations first.
 
 use heapless::Vec;
 use trimtab::{Combination, Goal, MOST_PENDING, Tuner};
@@ -6,7 +6,7 @@ use trimtab::{Combination, Goal, MOST_PENDING, Tuner};
 /// Best combinations that are measured first after a restart.
 pub const KEPT: usize = 8;
 
-/// The best combinations of before, best first.
+/// The best combinations before the restart, best first.
 pub(super) type Queue<const K: usize> = Vec<Combination<K>, KEPT>;
 
 /// Forgets all outcomes.
@@ -35,7 +35,7 @@ pub(super) fn begin_anew<
 >(
     tuner: &mut Tuner<K, M, D, T, L, P>,
 ) -> Queue<K> {
-    const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best of before") };
+    const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best combinations") };
     let goal = tuner.config().goal;
     let is_better = |a: f32, b: f32| if goal == Goal::Minimise { a < b } else { a > b };
     let mut best: Vec<(Combination<K>, f32), { KEPT + 1 }> = Vec::new();

@@ -3,7 +3,8 @@
 //! **Choices**
 //! - A bank has seven relays and its level, 0 to 127, is the relay code: bit i puts part i in.
 //! - Every part is larger than all smaller ones together, so the value rises with the level.
-//! - Strays keep both values above zero: a wire has both, and a logarithmic scale needs it.
+//! - The wiring adds a stray inductance and capacitance, so no value is zero and a logarithmic
+//!   scale works.
 //!
 //! **Cost.** 1 KiB of constant tables.
 

@@ -110,7 +110,7 @@ impl Network {
 
     /// −ln(1 − |Γ|²), the value that the tuner minimises: 0 for a perfect match, always finite.
     pub fn cost(&self, c: &Combination<3>) -> f32 {
-        // Rounding can take the share a hair above 1.
+        // Rounding can lift the share slightly above 1.
         -ln(transmission(self.input(c)).min(1.0))
     }
 

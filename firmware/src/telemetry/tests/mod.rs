@@ -73,7 +73,8 @@ fn sent() -> Vec<u8> {
 
 /// Proposals in [`sent`].
 const PROPOSALS: u32 = 23;
-/// Hello, a knob, a knob, 40 values by 16, a knob; a default; 20; 2; 3; 1; the end.
+/// The hello; the knobs, of which the one with 40 values takes three frames; a default; 20
+/// measured; 2 asked; 3 events; 1 measured; the end.
 const FRAMES: u32 = 1 + 1 + 1 + 3 + 1 + 1 + 20 + 2 + 3 + 1 + 1;
 
 /// Frames without the zeros.
