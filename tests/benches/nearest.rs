@@ -1,11 +1,11 @@
 //! The nearest combination three ways: the search of `nearest`, a Gray-code scan of all 2^m
 //! combinations, and the paper's stored table.
 //!
-//! - All three get the same points in one run. At m = 20 every answer of the search is compared with
-//!   the table's, to the bit, and with the scan's; at m = 24 with the scan's at every second point.
-//! - Bytes of the search: its arrays (`Lookup::SCRATCH`, a sum of `size_of`) and R. Of the scan: the
-//!   columns of R with both signs, and its residual. Of the table: 2^m rows of d `f32`; the row number
-//!   is the combination.
+//! - All three get the same points in one run. At m = 20 every answer of the search must be that of
+//!   the table, and as near as that of the scan; at m = 24 the scan checks every second point.
+//! - Bytes of the search: its arrays (`Lookup::SCRATCH`, a sum of `size_of`) and R. Of the scan: R,
+//!   its columns with both signs, and the residual. Of the table: 2^m rows of d `f32`; the row
+//!   number is the combination.
 //! - Times are medians of one thread, in release.
 
 use std::hint::black_box;
@@ -44,7 +44,8 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Both maps at this m; the bytes of the search, and how long a table took to build.
+/// Prints the rows of this m. Returns m, the bytes of the search's arrays, and the seconds that the
+/// table took to build.
 fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
     let space = Space::<M>::new(&[Knob::nominal(2); M]).unwrap();
     let encoder = Encoder::new(&space, Encoding::Compact);
@@ -80,7 +81,7 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
                     scans.push(start.elapsed().as_secs_f64());
                     let other = squared_distance(&row(scanned), &x);
                     // The scan's running sums round differently: it may find another one that is
-                    // equally near to six digits.
+                    // equally near to five digits.
                     assert!(nearest.squared_distance <= other, "{x:?}: {index}, not {scanned}");
                     assert!(scanned == index || other - nearest.squared_distance < 1e-5 * (1.0 + other));
                 }
@@ -111,7 +112,8 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
     (M, Lookup::<M, M, D>::SCRATCH, build)
 }
 
-/// `squared_distance`, to the bit, but compiled for D, so that scan and table are as fast as possible.
+/// `squared_distance`, to the bit, but compiled for D, so that scan and table are as fast as
+/// possible.
 #[inline(always)]
 fn distance(a: &[f32; D], b: &[f32; D]) -> f32 {
     let mut sums = [0.0f32; 4];
@@ -167,7 +169,7 @@ fn scan(columns: &[[f32; D]], x: &[f32; D]) -> usize {
     let steps: Vec<[[f32; D]; 2]> = columns.iter().map(|column| [column.map(|r| -r), *column]).collect();
     let mut best = (f32::INFINITY, 0);
     for begin in (0..1usize << columns.len()).step_by(4096) {
-        // Anew now and then, so that rounding errors do not add up.
+        // Computed afresh for each block, so that rounding errors do not add up.
         let mut left: [f32; D] = residual(begin ^ begin >> 1);
         for i in begin..begin + 4096 {
             let code = i ^ i >> 1;

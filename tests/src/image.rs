@@ -33,7 +33,7 @@ impl Profile {
     /// Cargo's name of the profile.
     pub fn name(self) -> &'static str {
         match self {
-            // With `opt-level = 0`, see `arguments`: sharing `dev` shares its macros and build scripts.
+            // `arguments` sets `opt-level = 0`. Sharing `dev` shares its macros and build scripts.
             Self::Debug => "dev",
             Self::Release => "firmware",
         }

@@ -1,4 +1,5 @@
-//! The memory and time that the tuner may take of a small chip, as `cargo xtask cost` prints them.
+//! Limits on the memory and time that the tuner takes on a small chip, as `cargo xtask cost` prints
+//! them.
 
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ const LIMITS: [(&str, u64); TARGETS.len()] = [
     ("mean `ask` + `tell`", 1_500_000),
     ("worst `ask` + `tell`", 8_000_000),
 ];
-/// Flash of the smallest image at the other levels of optimization.
+/// Flash of the smallest image at each level of optimization.
 const FLASH: [(&str, u64); LEVELS.len()] = [("3", 60_000), ("'z'", 20_600), ("'s'", 20_600)];
 /// Instructions of the most expensive proposal of a whole run, recomputing.
 const PROPOSAL: u64 = 3_500_000;

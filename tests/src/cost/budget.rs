@@ -1,14 +1,14 @@
 //! Targets and measured costs of a tuner of 64 observations, 256 rows and 8 dimensions.
 //!
-//! A missed target stays in the table and says what would meet it. The limits that the test `budget`
-//! holds stand beside the test: the target where it is met, else the reached value.
+//! A missed target stays in the table, with the change that would meet it. The test `budget` has
+//! its own limits: the target where it is met, else a little above the measured cost.
 
 use anyhow::{Context as _, Result};
 
 use super::{Mode, Report, Run, Step};
 
-/// Levels of optimization at which flash is measured, as cargo's configuration writes them. The last
-/// is the flashed one, so that its image stays in the target folder.
+/// Levels of optimization at which flash is measured, as cargo's configuration writes them. The
+/// last is the flashed one, so that its image stays in the target folder.
 pub const LEVELS: [&str; 3] = ["3", "'z'", "'s'"];
 
 /// A target for one cost.

@@ -6,12 +6,12 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `state CASE K T L D BYTES CACHE` | sizes by their letters, D = 0 without projection; bytes of the tuner and of its cache |
+//! | `state CASE K T L D BYTES CACHE` | the sizes K, T, L and D (0 without projection); bytes of the tuner and of its cache |
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
-//! | `stack CASE MODE BYTES` | most stack of all these calls |
+//! | `stack CASE MODE BYTES` | peak of the stack over all these calls |
 //!
 //! **Choices**
-//! - All but 128 observations is counted on an STM32F405. The caches of those do not fit its 128 KB,
+//! - The images run on an STM32F405. Only the cache of 128 observations does not fit in its 128 KB,
 //!   so that image runs on a machine with more memory, whose counter is right to 40 instructions.
 //! - Flash is that of `minimal`, which neither prints nor logs, at three levels of optimization;
 //!   everything else is built as flashed, at "s".
@@ -41,13 +41,13 @@ const LARGE: &str = "cost_128";
 /// Instructions of one step: tell, then ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How many observations there are: `tell` brings the last of them, `ask` goes by all of them.
+    /// Number of observations after the tell, which the ask uses.
     pub t: usize,
     /// Instructions of the ask.
     pub ask: u64,
     /// Instructions of the tell.
     pub tell: u64,
-    /// Whether the tell brought neither other hyper-parameters nor another best.
+    /// Whether the tell changed neither the hyper-parameters nor the best observation.
     pub is_steady: bool,
 }
 

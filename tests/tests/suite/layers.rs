@@ -18,7 +18,8 @@ fn order(head: &str) -> Vec<&str> {
     names.filter(|name| *name != "tests").collect()
 }
 
-/// The code of a line, without its comment. A `//` in a string would cut it short; none matters here.
+/// The code of a line, without its comment. A `//` in a string would cut it short; no line of ours
+/// has a `crate::` after one.
 fn code(line: &str) -> &str {
     line.split("//").next().unwrap_or(line)
 }
@@ -88,7 +89,7 @@ fn violations(order: &[&str], files: &BTreeMap<String, String>) -> Vec<String> {
                 Some(other) if other > own => {
                     found.push(format!("{file}:{line}: {top} uses {name}, which comes after it"));
                 }
-                // Names at the root hide which folder they are from; only macros have no other path.
+                // A name at the root hides its folder; only macros have no other path.
                 None if name.starts_with(char::is_uppercase) => {
                     found.push(format!("{file}:{line}: write the path of {name} through its folder"));
                 }
@@ -163,7 +164,8 @@ fn config_imports_nothing() {
     }
 }
 
-/// The public names of core, as docs state them: `cargo test -p trimtab-tests --test suite public -- --nocapture`.
+/// Prints the number of public names of core, for the changelog:
+/// `cargo test -p trimtab-tests --test suite public -- --nocapture`.
 #[test]
 fn the_public_face_is_small() {
     let head = fs::read_to_string(root().join("core/src/lib.rs")).unwrap();

@@ -1,7 +1,7 @@
 //! The f32 surrogate of core against f64 results of other people's software.
 //!
-//! `golden/gp_matern52.json`: Gaussian process regression with a zero prior mean, Matérn 5/2 times a
-//! constant and noise on the diagonal, computed in f64 with scikit-learn; the last case is
+//! `golden/gp_matern52.json`: Gaussian process regression with a zero prior mean, Matérn 5/2 times
+//! a constant and noise on the diagonal, computed in f64 with scikit-learn; the last case is
 //! scikit-learn's best likelihood of a fit.
 
 use serde::Deserialize;

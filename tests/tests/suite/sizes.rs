@@ -1,8 +1,8 @@
 //! Bytes of common tuners, as the documentation of `Tuner` states them.
 //!
-//! `cargo test -p trimtab-tests --test suite sizes -- --nocapture` prints the table; the golden file
-//! and the documentation hold it. These are sizes on a 64-bit machine; a 32-bit chip takes a few
-//! hundred bytes less (`cargo xtask cost`).
+//! `cargo test -p trimtab-tests --test suite sizes -- --nocapture` prints the table; the golden
+//! file and the documentation have it too. These are sizes on a 64-bit machine; a 32-bit chip takes
+//! a few hundred bytes less (`cargo xtask cost`).
 
 use trimtab::Knob;
 use trimtab_tests::golden;

@@ -1,7 +1,7 @@
 //! `cargo qemu IMAGE`: builds an image, runs it in QEMU and shows its output live.
 //!
-//! With `--uart` the bytes of the serial port go to standard output, for `trimtab watch`, and the log
-//! to standard error.
+//! With `--uart` the bytes of the serial port go to standard output, for `trimtab watch`, and the
+//! log goes to standard error.
 //!
 //! **Choices**
 //! - QEMU passes the serial port on by a local TCP connection, which works on every system.
@@ -46,7 +46,7 @@ impl Request {
                 "--board" => board = emulated(words.next().copied().unwrap_or_default())?,
                 "--folder" => {
                     let path = words.next().map(PathBuf::from).filter(|path| path.is_dir());
-                    folder = Some(path.context("write a folder that is there, such as --folder /tmp/chip")?);
+                    folder = Some(path.context("name a folder that exists, such as --folder /tmp/chip")?);
                 }
                 "--limit" => {
                     let seconds = words.next().and_then(|word| word.parse().ok());
@@ -81,7 +81,7 @@ pub(crate) fn overview() -> Result<String> {
 }
 
 pub(crate) fn run(request: &Request) -> Result<ExitCode> {
-    // Said before a build of minutes, not after it.
+    // If QEMU is missing, say so before a build that takes minutes.
     qemu::version()?;
     if request.uart && stdout().is_terminal() {
         let image = &request.image;
@@ -123,8 +123,8 @@ fn piped(elf: &Path, request: &Request) -> Result<Run> {
     Ok(outcome)
 }
 
-/// Copies the first connection to standard output without delay. Bytes that nobody reads are dropped,
-/// since QEMU would wait.
+/// Copies the first connection to standard output without delay. Bytes that nobody reads are
+/// dropped, since QEMU would wait.
 fn forward(listener: &TcpListener) -> io::Result<()> {
     let (mut port, _) = listener.accept()?;
     let mut buffer = [0; 4096];
@@ -139,7 +139,7 @@ fn forward(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-/// Builds the image of a name. `cargo run` calls its runner with the path of a built image instead.
+/// Builds the named image. `cargo run` calls its runner with the path of a built image instead.
 fn locate(request: &Request) -> Result<PathBuf> {
     let path = Path::new(&request.image);
     if path.components().count() > 1 && path.is_file() {
@@ -148,7 +148,7 @@ fn locate(request: &Request) -> Result<PathBuf> {
     Image::find(&request.image)?.build_for(request.board, request.profile)
 }
 
-/// Errors and warnings stand out.
+/// Colours the level of a log line.
 fn coloured(line: &str) -> String {
     let colour = match line.split(' ').next() {
         Some("error") => "31",

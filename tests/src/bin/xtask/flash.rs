@@ -1,4 +1,5 @@
-//! `cargo xtask flash BOARD IMAGE`: builds an image for a board, flashes it by probe-rs and shows its log.
+//! `cargo xtask flash BOARD IMAGE`: builds an image for a board, flashes it with probe-rs and shows
+//! its log.
 //!
 //! The project's checks have no hardware: they build the image of every board and stop there.
 
@@ -48,7 +49,7 @@ fn flashable() -> Vec<Board> {
 }
 
 pub(crate) fn run(request: &Request) -> Result<ExitCode> {
-    // Said before a build of minutes, not after it.
+    // If probe-rs is missing, say so before a build that takes minutes.
     ensure!(Command::new("probe-rs").arg("--version").output().is_ok(), HOW_TO_GET);
     let elf = Image::find(&request.image)?.build_over(request.board, Channel::Rtt, Profile::Release)?;
     println!("$ probe-rs run --chip {} {}", request.chip, elf.display());

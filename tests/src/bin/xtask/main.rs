@@ -23,9 +23,9 @@ The project's own commands.
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
-  cargo xtask paper            the paper's experiments with all methods, and the report of them; --quick for 3 seeds
+  cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
   cargo xtask flash BOARD IMAGE
-                               build one for a board, flash it by probe-rs, show its log
+                               build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
   cargo xtask qemu             list the firmware's images
   cargo xtask qemu IMAGE       build one, run it in QEMU, decode its log; `cargo qemu IMAGE` for short
@@ -37,8 +37,8 @@ Options of qemu:
   --uart                       standard output gets the serial port, for `trimtab watch -`; standard error the log
   --limit SECONDS              stop an image that does not end by itself; 600 if not given
 
-Without any of them, `cargo run --release` tunes a simulated antenna on this machine, and plain `cargo test`
-runs all tests that need nothing but Rust.";
+Plain cargo works too: `cargo run --release` tunes a simulated antenna on this machine, and `cargo test` runs
+all tests that need nothing but Rust.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -74,7 +74,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
 }
 
 fn new(folder: &Path) -> Result<()> {
-    // Cargo runs this where it was called, so that is where the folder is.
+    // Cargo keeps the current directory of its caller, so a relative path works.
     template::create(folder)?;
     println!("{} is ready: `cargo run --release` there runs it in QEMU, and its README has the rest", folder.display());
     Ok(())

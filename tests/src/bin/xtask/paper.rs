@@ -1,15 +1,16 @@
-//! `cargo xtask paper`: the experiments of the paper's section 7, with their page, figures and tables.
+//! `cargo xtask paper`: the experiments of the paper's section 7, with their page, figures and
+//! tables.
 //!
 //! | option | what |
 //! |---|---|
-//! | none | the paper's problems, all methods, 10 seeds, 100 evaluations, masked and not |
+//! | no option | the paper's problems, all methods, 10 seeds, 100 evaluations, masked and not |
 //! | `--beyond` | the other problems too |
 //! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
-//! | `--fresh` | begins again |
+//! | `--fresh` | deletes earlier runs first |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
 //!
-//! Raw runs and the page stay in `target/paper`, so a second call only draws. The tables and figures
-//! that the documentation shows are copied to `host/docs/paper` and committed.
+//! Raw runs and the page stay in `target/paper`, so a second call only draws. The tables and
+//! figures that the documentation shows are copied to `host/docs/paper` and committed.
 
 use std::fs;
 use std::path::Path;
@@ -22,9 +23,9 @@ use trimtab_tests::workspace::cargo;
 
 use crate::shown;
 
-/// Where the documentation has its tables and figures.
+/// The tables and figures of the documentation.
 const DOCS: &str = "host/docs/paper";
-/// The figures that it shows beside the best-so-far of every problem.
+/// The figures that it shows besides the best-so-far of every problem.
 const SHOWN: [&str; 2] = ["seconds.svg", "lemma.svg"];
 
 /// The options.

@@ -1,5 +1,5 @@
-//! Installs the tools that the checks need beside Rust: rustup's components, the chips' targets, QEMU,
-//! a browser. Where it may not install, the error says what to type.
+//! Installs the tools that the checks need besides Rust: rustup's components, the chips' targets,
+//! QEMU, a browser. Where it may not install, the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,7 +3,8 @@
 //! **Choices**
 //! - Cheap steps come first, and the first failure ends the run.
 //! - Steps that build the same package use the same features, so that cargo builds it once.
-//! - A step that needs a tool which is not ours to install says so when it is left out.
+//! - Some steps need a tool that we do not install (cargo-deny, an older Rust). Without it they are
+//!   skipped, with a message.
 
 use std::fmt;
 use std::process::{Command, ExitCode, Stdio};
@@ -137,7 +138,7 @@ fn steps() -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The features of core, from its manifest: a new one is checked by being there.
+/// The features of core, from its manifest, so that a new one is checked without a change here.
 fn core_features() -> Result<Vec<String>> {
     let core = package("trimtab")?;
     Ok(core["features"].as_object().context("cargo lists no features")?.keys().cloned().collect())
@@ -170,7 +171,7 @@ pub(crate) fn test() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The processor time of all commands so far, where the system tells.
+/// The processor time of all commands so far; `None` where there is no `/proc`.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // Fields are counted after the name, which may hold anything: these two are the time of ended
