@@ -15,13 +15,14 @@ fn measure(c: &Combination<12>) -> f32 {
     (sum - 1000.0).abs()
 }
 
-/// Measures `count` more combinations, tells the tuner each outcome and logs its record.
+/// Measures `count` more combinations. Each record is logged before the tuner learns of it, so that
+/// a power cut in between loses nothing.
 fn tune(bank: &mut Bank, log: &mut Vec<Record<12>>, count: usize) -> Result<(), Error> {
     for _ in 0..count {
         let c = bank.ask()?.combination;
         let record = Record::new(&c, Event::Told(measure(&c)));
+        log.push(record.clone());
         bank.replay(&record)?;
-        log.push(record);
     }
     Ok(())
 }

@@ -52,8 +52,8 @@ fn hyper_parameters(o: &Opaque) {
     fit.set_noise(o.float());
     keep((fit.add_noise(), fit.hyper()));
     let hyper = Hyper { length_scale: o.float(), linear_weight: o.float(), noise: o.float() };
-    let likeness = Pair { squared_distance: o.float(), product: o.float() };
-    keep((hyper.covariance(likeness), hyper.variance(likeness), hyper.slope(o.float())));
+    let pair = Pair { squared_distance: o.float(), product: o.float() };
+    keep((hyper.covariance(pair), hyper.variance(pair), hyper.slope(o.float())));
 }
 
 /// Searches of a box: of a caller's function, and of the acquisition.
