@@ -3,5 +3,6 @@
 //! One part alone: `cargo test -p trimtab-tests --test suite layers`.
 
 mod layers;
+mod links;
 mod oracle;
 mod sizes;
