@@ -2,7 +2,7 @@
 //!
 //! f(c) = −ln(1 − |Γ|²) of the network of [`trimtab_firmware::antenna`]; c is a level of the
 //! inductor bank (128 values in nH), one of the capacitor bank (128 values in pF) and one of the
-//! topology (2). This is the only problem here with graded knobs.
+//! topology (2).
 //!
 //! **Choices**
 //! - The seed draws the antenna: a frequency in an HF amateur band, a resistance from 5 to 1000 Ω

@@ -4,6 +4,7 @@
 //! with a seed it is one instance. A JSON file can also hold an instance, see [`instance`].
 
 pub(crate) mod antenna;
+mod board;
 mod bqp;
 mod contamination;
 mod dimacs;
@@ -112,6 +113,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     labs::FAMILY,
     max_sat::FAMILY,
     antenna::FAMILY,
+    board::FAMILY,
 ];
 
 /// The problems of `--problem paper`: section 7 of the paper.
@@ -127,7 +129,17 @@ pub(crate) const PAPER: &[&str] = &[
     "sparse-classification:l1=0.002",
 ];
 /// The problems that `--problem all` adds to those of the paper.
-pub(crate) const BEYOND: &[&str] = &["contamination", "pest-control", "labs", "max-sat", "antenna"];
+pub(crate) const BEYOND: &[&str] = &[
+    "contamination",
+    "pest-control",
+    "labs",
+    "max-sat",
+    "antenna",
+    "board:knobs=3",
+    "board:knobs=4",
+    "board",
+    "board:knobs=7",
+];
 
 /// Separates the instance's random numbers from those of a method with the same seed.
 const STREAM: u64 = 0x494e_5354_4143;
