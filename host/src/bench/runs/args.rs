@@ -28,7 +28,7 @@ pub(crate) struct RaceArgs {
     /// Problems: names with or without parameters, `paper`, `beyond` (the others) or `all`
     ///
     /// Parameters follow a colon: ising:lambda=1e-4 or bqp:m=16,lambda=0. Separate problems by
-    /// blanks or repeat the option.
+    /// commas or blanks: ising,bqp:m=16,lambda=0,labs.
     #[arg(short, long, value_name = "PROBLEM", num_args = 1.., required_unless_present = "instance")]
     pub(crate) problem: Vec<String>,
     /// Methods, separated by commas, or `all`

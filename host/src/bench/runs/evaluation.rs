@@ -43,6 +43,13 @@ pub(crate) struct Evaluation {
     pub(crate) optimum: Option<f64>,
     /// The combination's error on test data, if the problem has any.
     pub(crate) test: Option<f64>,
+    /// Whether the run ends here before its budget is spent, because the space is exhausted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) exhausted: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Evaluation {
@@ -52,9 +59,11 @@ impl Evaluation {
         run(self) == run(other) && self.problem == other.problem && self.method == other.method
     }
 
-    /// Whether two evaluations agree in everything but the times.
+    /// Whether two evaluations agree in everything but the times, and the end, which older files
+    /// do not mark.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
-        let untimed = |record: &Self| Self { optimizer_seconds: 0.0, objective_seconds: 0.0, ..record.clone() };
+        let untimed =
+            |record: &Self| Self { optimizer_seconds: 0.0, objective_seconds: 0.0, exhausted: false, ..record.clone() };
         untimed(self) == untimed(other)
     }
 

@@ -76,7 +76,7 @@ impl Plan {
     pub(crate) fn new(args: &RaceArgs) -> Result<Self, Error> {
         let sources = Sources { data: args.data.clone() };
         let mut origins = Vec::new();
-        for name in &args.problem {
+        for name in args.problem.iter().flat_map(|names| separate(names)) {
             let named = match name.as_str() {
                 "all" => [PAPER, BEYOND].concat(),
                 "paper" => PAPER.to_vec(),
@@ -149,6 +149,19 @@ impl Plan {
     }
 }
 
+/// Splits problems at commas. A comma before `name=` goes on with the parameters of one problem.
+fn separate(names: &str) -> Vec<String> {
+    let mut problems: Vec<String> = Vec::new();
+    for part in names.split(',') {
+        let goes_on = part.split_once('=').is_some_and(|(name, _)| !name.contains(':'));
+        match problems.last_mut() {
+            Some(problem) if goes_on => *problem += &format!(",{part}"),
+            _ => problems.push(part.into()),
+        }
+    }
+    problems
+}
+
 /// The methods with these names, in table order, each once.
 fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
     for name in names.iter().filter(|name| *name != "all") {
@@ -161,4 +174,24 @@ fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
         })
     };
     Ok(METHODS.iter().filter(is_named).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_separate_problems_and_parameters() {
+        for (text, parts) in [
+            ("ising", &["ising"][..]),
+            ("ising,bqp", &["ising", "bqp"]),
+            ("bqp:m=16,lambda=0", &["bqp:m=16,lambda=0"]),
+            (
+                "labs,bqp:m=16,lambda=0,ising:lambda=1e-4,board",
+                &["labs", "bqp:m=16,lambda=0", "ising:lambda=1e-4", "board"],
+            ),
+        ] {
+            assert_eq!(separate(text), parts, "{text}");
+        }
+    }
 }

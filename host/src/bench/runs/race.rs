@@ -32,7 +32,10 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             Some(levels) => Some(mask.put_on(levels)),
             None => method.ask()?,
         };
-        let Some(asked) = asked else { break };
+        let Some(asked) = asked else {
+            records.last_mut().into_iter().for_each(|last| last.exhausted = true);
+            break;
+        };
         let asking = clock.seconds();
         let combination = mask.lift(&asked);
         let clock = Clock::start();
@@ -59,6 +62,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             optimizer_seconds,
             objective_seconds,
             optimum: built.optimum.as_ref().map(|optimum| optimum.value),
+            exhausted: false,
         });
     }
     Ok(Some(records))

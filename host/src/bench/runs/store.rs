@@ -6,6 +6,8 @@
 //! **Choices**
 //! - A file is written under a temporary name and then renamed, so that every file under its own
 //!   name is a complete run.
+//! - A run that ends before its budget says so on its last line. A file with fewer lines and without
+//!   that word was cut, by a full disk or a copy, and is run again.
 //! - A directory keeps the settings of its first run, because runs with another budget would
 //!   distort every mean.
 
@@ -42,6 +44,7 @@ pub(super) fn checksum(path: &Path) -> Result<String, Error> {
 
 pub(crate) struct Store {
     folder: PathBuf,
+    budget: usize,
     /// The text of `bench.json`, written with the first run, so that a command that fails earlier
     /// leaves nothing behind.
     settings: String,
@@ -51,7 +54,7 @@ impl Store {
     /// Opens a directory for runs with these settings.
     pub(crate) fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
         let text = serde_json::to_string(settings).map_err(|error| Error::Failed(error.to_string()))?;
-        let store = Self { folder: folder.to_path_buf(), settings: text + "\n" };
+        let store = Self { folder: folder.to_path_buf(), budget: settings.budget, settings: text + "\n" };
         let path = store.settings_path();
         match fs::read_to_string(&path) {
             Ok(text) => {
@@ -78,9 +81,9 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether a run is stored.
+    /// Whether a run is stored in full.
     pub(crate) fn has(&self, job: &Job) -> bool {
-        self.path(job).exists()
+        fs::read_to_string(self.path(job)).is_ok_and(|text| is_whole(&text, self.budget))
     }
 
     /// Stores a run.
@@ -120,5 +123,35 @@ impl Store {
             .and_then(|()| fs::write(&half, text))
             .and_then(|()| fs::rename(&half, path))
             .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", path.display())))
+    }
+}
+
+/// Whether the lines of a file are a whole run, as far as their number shows.
+fn is_whole(text: &str, budget: usize) -> bool {
+    let ends_early = |line: &str| serde_json::from_str(line).is_ok_and(|last: Evaluation| last.exhausted);
+    text.ends_with('\n') && (text.lines().count() >= budget || text.lines().last().is_some_and(ends_early))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_file_is_no_run() {
+        let line = |index: usize, more: &str| {
+            format!(
+                "{{\"problem\":\"bqp\",\"method\":\"random\",\"seed\":0,\"mask\":false,\"index\":{index},\"initial\":false,\
+                 \"combination\":[0],\"value\":1.5,\"best\":1.5,\"optimizer_seconds\":0.0,\"objective_seconds\":0.0,\
+                 \"optimum\":null,\"test\":null{more}}}\n"
+            )
+        };
+        let whole = line(1, "") + &line(2, "") + &line(3, "");
+        assert!(is_whole(&whole, 3));
+        assert!(!is_whole(&whole, 4), "cut at the end of a line");
+        assert!(!is_whole(&whole[..whole.len() - 1], 3), "cut within a line");
+        assert!(!is_whole("", 3));
+        let early = line(1, "") + &line(2, ",\"exhausted\":true");
+        assert!(is_whole(&early, 3), "the space has only two combinations");
+        assert!(!is_whole(&line(1, ""), 3));
     }
 }
