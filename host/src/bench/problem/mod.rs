@@ -9,6 +9,7 @@ mod bqp;
 mod contamination;
 mod dimacs;
 mod gray;
+mod group;
 mod instance;
 mod ising;
 mod labs;
@@ -36,6 +37,7 @@ use trimtab::{Knob, Level};
 
 use crate::error::Error;
 
+pub(crate) use group::Group;
 pub(crate) use instance::Instance;
 pub(crate) use masked::Mask;
 

@@ -8,8 +8,8 @@
 use super::panel::{self, Line, Lines, Panel, Plot, Point, Row, Scale};
 use super::runs::{Problem, Race, Run, Runs};
 use super::style::{Style, sheet};
-use super::text;
 use crate::bench::stats::{Estimate, quantile};
+use crate::bench::text;
 use crate::draw::svg::Svg;
 
 /// Panels that belong together.

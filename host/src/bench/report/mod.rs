@@ -12,6 +12,7 @@
 //!
 //! **Choices**
 //! - Only records are read: a report shows the results, whoever ran them.
+//! - The first table is the ratio of evaluations to target, see [`crate::bench::yardstick`].
 //! - Where trimtab loses, the page says so first.
 //!
 //! **Cost.** A few seconds for thousands of runs; the page takes some tens of kilobytes per
@@ -25,7 +26,6 @@ mod style;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod text;
 mod theory;
 mod verdict;
 
@@ -39,6 +39,7 @@ use crate::terminal;
 
 use page::Page;
 use runs::Runs;
+use style::OWN;
 
 /// Draw the runs of `trimtab bench`, or a log of `trimtab tune`, as one HTML page
 #[derive(Debug, Args)]
@@ -49,6 +50,9 @@ pub(crate) struct ReportArgs {
     /// Directory for the page and its figures [default: the first directory, or that of the log]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// The method that all others are compared with
+    #[arg(long, value_name = "METHOD", default_value = OWN)]
+    pub(crate) reference: String,
     /// The command that the page names as its source
     #[arg(long, value_name = "TEXT")]
     pub(crate) command: Option<String>,
@@ -59,15 +63,20 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     let first = args.runs.first().ok_or_else(|| Error::Usage("name a directory of `trimtab bench --out`".into()))?;
     let out = args.out.as_ref().unwrap_or(first);
     let names: Vec<String> = args.runs.iter().map(|folder| folder.display().to_string()).collect();
-    let command = args.command.clone().unwrap_or_else(|| format!("trimtab report {}", names.join(" ")));
-    let page = write(&args.runs, out, &command)?;
+    let reference = if args.reference == OWN { String::new() } else { format!(" --reference {}", args.reference) };
+    let command = args.command.clone().unwrap_or_else(|| format!("trimtab report {}{reference}", names.join(" ")));
+    let page = write(&args.runs, out, &args.reference, &command)?;
     terminal::print(&format!("{}\n", page.display()))
 }
 
 /// Writes the report on some directories into another, and returns the page's path.
-fn write(folders: &[PathBuf], out: &Path, command: &str) -> Result<PathBuf, Error> {
+fn write(folders: &[PathBuf], out: &Path, reference: &str, command: &str) -> Result<PathBuf, Error> {
     let runs = Runs::read(folders)?;
-    let page = Page::of(&runs, command);
+    if reference != OWN && runs.method(reference).is_none() {
+        let names = runs.names().join(", ");
+        return Err(Error::Usage(format!("there are no runs of `{reference}`; --reference must be one of {names}")));
+    }
+    let page = Page::of(&runs, reference, command);
     let figures = out.join("figures");
     fs::create_dir_all(&figures).map_err(|error| cannot(&figures, &error))?;
     for figure in page.figures() {

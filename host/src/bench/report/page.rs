@@ -12,10 +12,12 @@ use super::figure::{self, Figure};
 use super::panel;
 use super::runs::{Race, Runs};
 use super::style::{Style, sheet};
-use super::tables::{self, Table};
-use super::text;
+use super::tables;
 use super::theory;
 use super::verdict::Verdict;
+use crate::bench::table::Table;
+use crate::bench::text;
+use crate::bench::yardstick::{self, Field};
 use crate::draw::svg::{Svg, escape};
 
 const STYLE: &str = include_str!("../../draw/page.css");
@@ -43,10 +45,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn of(runs: &Runs, command: &str) -> Self {
-        let verdict = Verdict::of(runs);
+    pub(super) fn of(runs: &Runs, reference: &str, command: &str) -> Self {
+        let traces = runs.traces();
+        let field = Field::new(&traces);
+        let verdict = Verdict::of(runs, &field, reference);
         let slugs = slugs(runs);
-        let mut sections = vec![summary(runs, &verdict)];
+        let mut sections = vec![summary(runs, &field, &verdict)];
         for (problem, slug) in runs.problems.iter().zip(&slugs) {
             let about = problem.about().map(|about| format!("{}.", about.trim_end_matches('.')));
             sections.push(Section {
@@ -192,20 +196,24 @@ fn sample(style: Style) -> String {
 }
 
 /// The section about wins and losses.
-fn summary(runs: &Runs, verdict: &Verdict) -> Section {
+fn summary(runs: &Runs, field: &Field<'_>, verdict: &Verdict) -> Section {
+    let own = &verdict.own;
     let lost = tables::findings(
         "losses",
-        "Where trimtab loses",
-        "Final values on the seeds that both have, mean ± standard error. p: the probability of looking this much \
-         worse if both were equal.",
+        &format!("Where {own} loses"),
+        "Final values, one per instance: the mean of its masked and its unmasked run; mean ± standard error. p: the \
+         chance that equal methods look this different, after Holm's correction.",
+        own,
         &verdict.worse,
     );
     let behind = tables::findings(
         "behind",
-        "Where trimtab is behind, but not beyond chance",
+        &format!("Where {own} is behind, but not beyond chance"),
         "Its mean is worse, and the signed-rank test does not exclude chance.",
+        own,
         &verdict.behind,
     );
+    let (names, reference) = (runs.names(), runs.method(own).unwrap_or(usize::MAX));
     Section {
         id: "summary".into(),
         title: "Summary".into(),
@@ -213,6 +221,8 @@ fn summary(runs: &Runs, verdict: &Verdict) -> Section {
         losses: Vec::new(),
         figures: Vec::new(),
         tables: vec![
+            yardstick::tables::ratios(field, &names, reference),
+            yardstick::tables::groups(field, &names, reference),
             tables::ranking(runs),
             lost,
             behind,

@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use trimtab::Level;
 
-use super::style::{self, OWN, Style};
-use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
+use super::style::{self, Style};
+use crate::bench::problem::{BEYOND, FAMILIES, Group, PAPER};
 use crate::bench::runs::evaluation::{self, Evaluation};
 use crate::bench::stats::{Estimate, evaluations_to};
+use crate::bench::yardstick::Trace;
 use crate::error::Error;
 
 /// The parts of a run that a report needs.
@@ -96,10 +97,15 @@ impl Race {
         self.all().map(|run| run.bests.len()).max().unwrap_or(0)
     }
 
+    /// Pairs of two methods' final values with their seeds, on the seeds that both have.
+    fn seeded_pairs(&self, own: usize, other: usize) -> impl Iterator<Item = (u64, (f64, f64))> {
+        let rival = move |seed: u64| self.runs[other].iter().find(|run| run.seed == seed);
+        self.runs[own].iter().filter_map(move |run| Some((run.seed, (run.last(), rival(run.seed)?.last()))))
+    }
+
     /// Pairs of two methods' final values on the seeds that both have.
     pub(super) fn pairs(&self, own: usize, other: usize) -> Vec<(f64, f64)> {
-        let rival = |seed: u64| self.runs[other].iter().find(|run| run.seed == seed);
-        self.runs[own].iter().filter_map(|run| Some((run.last(), rival(run.seed)?.last()))).collect()
+        self.seeded_pairs(own, other).map(|(_, pair)| pair).collect()
     }
 
     /// A number of each of a method's runs that has it.
@@ -134,6 +140,30 @@ impl Problem {
         self.races.iter().map(Race::horizon).max().unwrap_or(0)
     }
 
+    /// Pairs of two methods' final values, one per seed that both have: the means of its masked and
+    /// its unmasked run, which are not independent.
+    pub(super) fn pairs(&self, own: usize, other: usize) -> Vec<(f64, f64)> {
+        let mut seeds: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        for (seed, pair) in self.races.iter().flat_map(|race| race.seeded_pairs(own, other)) {
+            seeds.entry(seed).or_default().push(pair);
+        }
+        let mean = |pairs: Vec<(f64, f64)>| {
+            let n = pairs.len() as f64;
+            (pairs.iter().map(|pair| pair.0).sum::<f64>() / n, pairs.iter().map(|pair| pair.1).sum::<f64>() / n)
+        };
+        seeds.into_values().map(mean).collect()
+    }
+
+    /// The largest level of each knob that any run tried.
+    fn highest(&self) -> Vec<Level> {
+        let mut highest: Vec<Level> = Vec::new();
+        for run in self.races.iter().flat_map(Race::all) {
+            highest.resize(highest.len().max(run.highest.len()), 0);
+            highest.iter_mut().zip(&run.highest).for_each(|(most, level)| *most = (*most).max(*level));
+        }
+        highest
+    }
+
     pub(super) fn has_optimum(&self) -> bool {
         self.there().all(|(_, race)| race.has_optimum())
     }
@@ -144,12 +174,7 @@ impl Problem {
 
     /// ln N as far as the runs show it: N is the product over knobs of the levels that were tried.
     pub(super) fn log_cardinality(&self) -> f64 {
-        let mut highest: Vec<Level> = Vec::new();
-        for run in self.races.iter().flat_map(Race::all) {
-            highest.resize(highest.len().max(run.highest.len()), 0);
-            highest.iter_mut().zip(&run.highest).for_each(|(most, level)| *most = (*most).max(*level));
-        }
-        highest.iter().map(|level| (f64::from(*level) + 1.0).ln()).sum()
+        self.highest().iter().map(|level| (f64::from(*level) + 1.0).ln()).sum()
     }
 
     /// The problem's description in `trimtab list`.
@@ -167,9 +192,29 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// The index of trimtab among the methods.
-    pub(super) fn own(&self) -> Option<usize> {
-        self.methods.iter().position(|(name, _)| name == OWN)
+    /// The index of a method.
+    pub(super) fn method(&self, name: &str) -> Option<usize> {
+        self.methods.iter().position(|(own, _)| own == name)
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.methods.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// All runs for the yardstick.
+    pub(super) fn traces(&self) -> Vec<Trace> {
+        let mut traces = Vec::new();
+        for (problem, own) in self.problems.iter().enumerate() {
+            let group = Group::of(&own.name, &own.highest());
+            for (mask, race) in own.there() {
+                for (method, run) in race.runs.iter().enumerate().flat_map(|(i, runs)| runs.iter().map(move |r| (i, r)))
+                {
+                    let (bests, optimum) = (run.bests.clone(), run.optimum);
+                    traces.push(Trace { method, problem, group, seed: run.seed, mask, bests, optimum });
+                }
+            }
+        }
+        traces
     }
 
     /// Every race, with its problem and whether it is masked.

@@ -1,135 +1,12 @@
-//! The tables, each as HTML and as Markdown.
-//!
-//! **Choices**
-//! - A cell has a text for people and a number to sort by. Missing values sort last in either
-//!   order.
-//! - The best of a column is bold, by value, so that all ties are bold.
-
-use std::fmt::Write;
-use std::ops::Range;
+//! The tables of a report.
 
 use super::figure::suggestion_seconds;
 use super::runs::{Problem, Race, Runs};
-use super::text;
 use super::verdict::Finding;
 use crate::bench::method::ORIGINALS;
-use crate::bench::stats::{Estimate, Score, is_level, mean_rank, quantile};
-use crate::draw::svg::escape;
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cell {
-    text: String,
-    /// `None` if there is no number to sort by, so that the text decides.
-    key: Option<f64>,
-    is_strong: bool,
-}
-
-impl Cell {
-    fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), key: None, is_strong: false }
-    }
-
-    fn number(key: f64, text: String) -> Self {
-        Self { text, key: Some(key), is_strong: false }
-    }
-
-    fn count(n: usize) -> Self {
-        Self::number(n as f64, n.to_string())
-    }
-
-    /// A missing value.
-    fn none() -> Self {
-        Self::words("–")
-    }
-
-    fn estimate(estimate: Option<Estimate>) -> Self {
-        estimate.map_or_else(Self::none, |estimate| Self::number(estimate.mean, text::with_error(&estimate)))
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Table {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) note: String,
-    head: Vec<String>,
-    /// The first cell of a row names it.
-    rows: Vec<Vec<Cell>>,
-}
-
-impl Table {
-    fn new(id: &str, title: &str, note: &str, head: &[&str]) -> Self {
-        let head = head.iter().map(|name| (*name).into()).collect();
-        Self { id: id.into(), title: title.into(), note: note.into(), head, rows: Vec::new() }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Makes the smallest value of each of these columns bold.
-    fn embolden(mut self, columns: Range<usize>) -> Self {
-        for column in columns {
-            let keys = self.rows.iter().filter_map(|row| row[column].key).filter(|key| key.is_finite());
-            let least = keys.fold(f64::INFINITY, f64::min);
-            let cells = self.rows.iter_mut().map(|row| &mut row[column]);
-            cells.for_each(|cell| {
-                cell.is_strong = cell.key.is_some_and(|key| key.is_finite() && is_level(key, least));
-            });
-        }
-        self
-    }
-
-    /// The table as part of a page.
-    pub(super) fn html(&self) -> String {
-        let (id, title) = (escape(&self.id), escape(&self.title));
-        let mut html = format!(
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"{id}-title\">\n\
-             <table id=\"{id}\">\n<caption id=\"{id}-title\">{title}</caption>\n<thead><tr>"
-        );
-        for name in &self.head {
-            let name = escape(name);
-            let _ = write!(html, "<th scope=\"col\" aria-sort=\"none\"><button type=\"button\">{name}</button></th>");
-        }
-        html += "</tr></thead>\n<tbody>\n";
-        for row in &self.rows {
-            html += "<tr>";
-            for (i, cell) in row.iter().enumerate() {
-                let text = escape(&cell.text);
-                let text = if cell.is_strong { format!("<b>{text}</b>") } else { text };
-                let key = cell.key.map(|key| if key.is_finite() { key.to_string() } else { "Infinity".into() });
-                let key = key.map(|key| format!(" data-key=\"{key}\"")).unwrap_or_default();
-                let _ = match i {
-                    0 => write!(html, "<th scope=\"row\"{key}>{text}</th>"),
-                    _ => write!(html, "<td{key}>{text}</td>"),
-                };
-            }
-            html += "</tr>\n";
-        }
-        html += "</tbody>\n</table>\n</div>\n";
-        if !self.note.is_empty() {
-            let _ = writeln!(html, "<p class=\"note\">{}</p>", escape(&self.note));
-        }
-        html
-    }
-
-    /// The table with its heading, its note and the command that made it.
-    pub(super) fn markdown(&self, command: &str) -> String {
-        let cell = |text: &str| text.replace('|', "\\|");
-        let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let mut text = format!("## {}\n\n", self.title);
-        text += &row(self.head.iter().map(|name| cell(name)).collect());
-        text += &row(self.head.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" }.into()).collect());
-        for cells in &self.rows {
-            let strong = |own: &Cell| if own.is_strong { format!("**{}**", cell(&own.text)) } else { cell(&own.text) };
-            text += &row(cells.iter().map(strong).collect());
-        }
-        if !self.note.is_empty() {
-            let _ = write!(text, "\n{}\n", self.note);
-        }
-        text + &format!("\n```sh\n{command}\n```\n\n")
-    }
-}
+use crate::bench::stats::{Estimate, Score, mean_rank, quantile};
+use crate::bench::table::{Cell, Table};
+use crate::bench::text;
 
 /// Wins, ties and losses between two methods in the races that `keep` selects.
 fn score(runs: &Runs, own: usize, other: usize, keep: impl Fn(bool) -> bool) -> Score {
@@ -232,7 +109,7 @@ pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
     head.extend(columns.iter().map(|(name, _)| name.as_str()));
     let mut note = format!("After {} evaluations, mean ± standard error over seeds.", problem.horizon());
     if problem.has_optimum() {
-        note += " Optimum at: the median evaluation that found it, and how many seeds did.";
+        note += " Optimum at: the median run's evaluation that found it, and how many runs did.";
     }
     if problem.has_test() {
         note += " Test error: of the best combination, on held-out data.";
@@ -287,8 +164,8 @@ pub(super) fn finals(runs: &Runs) -> Table {
 
 /// Median evaluations to the optimum.
 pub(super) fn evaluations(runs: &Runs) -> Table {
-    let note = "The median evaluation that found the optimum, and how many seeds did. A median beyond the budget means \
-                that fewer than half of the seeds did.";
+    let note = "The median run's evaluation that found the optimum, and how many runs did. A median beyond the budget means \
+                that fewer than half of the runs did.";
     let table = Table::new("evaluations", "Evaluations to the optimum", note, &["method"]);
     overview(runs, table, Problem::has_optimum, solved_at)
 }
@@ -321,16 +198,15 @@ pub(super) fn seconds(runs: &Runs) -> Table {
     table
 }
 
-/// The comparisons that trimtab loses, or in which it is behind.
-pub(super) fn findings(id: &str, title: &str, note: &str, findings: &[Finding]) -> Table {
-    let head = ["problem", "mask", "method", "trimtab", "that method", "wins–ties–losses", "p"];
+/// The comparisons that the reference loses, or in which it is behind.
+pub(super) fn findings(id: &str, title: &str, note: &str, own: &str, findings: &[Finding]) -> Table {
+    let head = ["problem", "method", own, "that method", "wins–ties–losses", "p"];
     let mut table = Table::new(id, title, note, &head);
     for finding in findings {
         let Score { wins, ties, losses } = finding.score;
         let share = finding.score.loss_share().unwrap_or(0.0);
         table.rows.push(vec![
             Cell::words(&finding.problem),
-            Cell::words(if finding.mask { "masked" } else { "–" }),
             Cell::words(&finding.rival),
             Cell::number(finding.own.mean, text::with_error(&finding.own)),
             Cell::number(finding.other.mean, text::with_error(&finding.other)),
@@ -339,56 +215,4 @@ pub(super) fn findings(id: &str, title: &str, note: &str, findings: &[Finding]) 
         ]);
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table() -> Table {
-        let mut table = Table::new("t", "A < B", "note | note", &["name", "x", "n"]);
-        for (name, x, n) in [("a|b", 2.0, 1), ("c", 1.0, 2), ("d", 1.0, 3)] {
-            table.rows.push(vec![Cell::words(name), Cell::number(x, format!("{x}")), Cell::count(n)]);
-        }
-        table.embolden(1..2)
-    }
-
-    #[test]
-    fn the_least_of_a_column_is_bold_ties_too() {
-        let strong: Vec<Vec<bool>> =
-            table().rows.iter().map(|row| row.iter().map(|cell| cell.is_strong).collect()).collect();
-        assert_eq!(strong, [[false, false, false], [false, true, false], [false, true, false]]);
-    }
-
-    /// An infinite value, such as an optimum that was never found, is not the best of anything.
-    #[test]
-    fn infinite_values_are_never_bold() {
-        for values in [[f64::INFINITY, 28.0], [f64::INFINITY, f64::INFINITY]] {
-            let mut table = Table::new("t", "t", "", &["x"]);
-            table.rows.extend(values.map(|x| vec![Cell::number(x, format!("{x}"))]));
-            let strong: Vec<bool> = table.embolden(0..1).rows.iter().map(|row| row[0].is_strong).collect();
-            assert_eq!(strong, values.map(f64::is_finite));
-        }
-    }
-
-    #[test]
-    fn html_parses_and_says_what_headers_are_for() {
-        let html = format!("<x>{}</x>", table().html());
-        let document = roxmltree::Document::parse(&html).unwrap();
-        let all = |name: &'static str| document.descendants().filter(move |node| node.has_tag_name(name));
-        assert_eq!(all("caption").next().unwrap().text(), Some("A < B"));
-        let scopes: Vec<_> = all("th").map(|th| th.attribute("scope").unwrap()).collect();
-        assert_eq!(scopes, ["col", "col", "col", "row", "row", "row"]);
-        assert_eq!(all("td").next().unwrap().attribute("data-key"), Some("2"));
-    }
-
-    #[test]
-    fn markdown_by_hand() {
-        let text = table().markdown("trimtab report runs");
-        assert_eq!(
-            text,
-            "## A < B\n\n| name | x | n |\n| --- | ---: | ---: |\n| a\\|b | 2 | 1 |\n| c | **1** | 2 |\n| d | **1** | 3 |\n\n\
-             note | note\n\n```sh\ntrimtab report runs\n```\n\n"
-        );
-    }
 }

@@ -11,6 +11,7 @@ use synthetic::{FULL, Size};
 
 use super::*;
 use crate::bench::report::verdict::Verdict;
+use crate::bench::yardstick::Field;
 
 /// A folder for one test, removed when the test ends.
 struct Folder(PathBuf);
@@ -50,7 +51,8 @@ fn parse(text: &str) -> Document<'_> {
 fn every_figure_and_table_is_there_and_parses() {
     let folder = Folder::with("page", SMALL);
     let out = folder.0.join("out");
-    let path = write(std::slice::from_ref(&folder.0), &out, "trimtab bench --out x; trimtab report x").unwrap();
+    let path =
+        write(std::slice::from_ref(&folder.0), &out, "trimtab", "trimtab bench --out x; trimtab report x").unwrap();
     let html = fs::read_to_string(path).unwrap();
     let document = parse(&html);
     let all = |name: &'static str| document.descendants().filter(move |node| node.has_tag_name(name));
@@ -77,7 +79,17 @@ fn every_figure_and_table_is_there_and_parses() {
         }
     }
     let tables: Vec<&str> = all("table").map(|node| node.attribute("id").unwrap()).collect();
-    for name in ["ranking", "pairwise", "finals", "evaluations", "test-errors", "seconds-table", "ising-table"] {
+    for name in [
+        "ratios",
+        "ratios-by-group",
+        "ranking",
+        "pairwise",
+        "finals",
+        "evaluations",
+        "test-errors",
+        "seconds-table",
+        "ising-table",
+    ] {
         assert!(tables.contains(&name), "{name} in {tables:?}");
     }
     for (name, _, _) in synthetic::METHODS {
@@ -138,7 +150,7 @@ fn one_seed_one_method_and_one_evaluation_are_enough() {
     let sizes = [one, Size { methods: 2, problems: 9, budget: 2, seeds: 2, ..one }];
     for (i, size) in sizes.into_iter().enumerate() {
         let folder = Folder::with(&format!("one-{i}"), size);
-        let path = write(std::slice::from_ref(&folder.0), &folder.0, "x").unwrap();
+        let path = write(std::slice::from_ref(&folder.0), &folder.0, "trimtab", "x").unwrap();
         let html = fs::read_to_string(path).unwrap();
         parse(&html);
         assert!(!html.contains("NaN"), "{size:?}");
@@ -146,24 +158,50 @@ fn one_seed_one_method_and_one_evaluation_are_enough() {
 }
 
 #[test]
-fn losses_are_said_plainly() {
-    // Unmasked, cbo-lookup is faster in the synthetic runs.
-    let folder = Folder::with("losses", Size { methods: 2, problems: 6, budget: 30, ..FULL });
-    let verdict = Verdict::of(&folder.runs().unwrap());
-    assert_eq!(verdict.compared, 6 * 2);
-    let is_expected = |finding: &&verdict::Finding| finding.rival == "cbo-lookup" && !finding.mask;
-    assert!(verdict.worse.iter().any(|finding| is_expected(&finding)), "{:?}", verdict.worse);
-    assert!(verdict.statement().starts_with(&format!("trimtab loses in {} of 12 comparisons", verdict.worse.len())));
+fn wins_and_losses_are_said_plainly() {
+    let judge = |folder: &Folder, reference: &str| {
+        let runs = folder.runs().unwrap();
+        let traces = runs.traces();
+        Verdict::of(&runs, &Field::new(&traces), reference)
+    };
+    // Unmasked, cbo-lookup is faster in the synthetic runs, and random search slower.
+    let size = Size { methods: 10, problems: 2, budget: 30, seeds: 14, masked: false };
+    let folder = Folder::with("losses", size);
+    let verdict = judge(&folder, "trimtab");
+    assert_eq!(verdict.compared, 2 * 9);
+    let names = |findings: &[verdict::Finding]| -> Vec<String> { findings.iter().map(|f| f.rival.clone()).collect() };
+    assert!(names(&verdict.worse).contains(&"cbo-lookup".into()), "{:?}", verdict.worse);
+    assert!(names(&verdict.better).contains(&"random".into()), "{:?}", verdict.better);
+    let (better, worse) = (verdict.better.len(), verdict.worse.len());
+    let said = format!("it is significantly better in {better} and significantly worse in {worse}.");
+    assert!(verdict.statement().contains(&said), "{}", verdict.statement());
+    assert!(verdict.statement().contains("significantly more than 1 (cbo-lookup)"), "{}", verdict.statement());
     let first = &verdict.worse[0];
     assert!(verdict.of_problem(&first.problem)[0].starts_with(&format!("trimtab loses to {}", first.rival)));
+    // Seen from the other side.
+    let other = judge(&folder, "cbo-lookup");
+    assert!(other.statement().starts_with("Over all problems cbo-lookup needs") && other.worse.is_empty());
+    // The masked and the unmasked run of an instance are one difference: cbo-lookup is faster on
+    // one and slower on the other.
+    let both = judge(&Folder::with("both", Size { methods: 2, masked: true, ..size }), "trimtab");
+    assert!(both.worse.is_empty(), "{:?}", both.worse);
     // Four seeds are too few to tell.
-    let few = Folder::with("few", Size { seeds: 4, budget: 12, problems: 2, methods: 3, ..FULL });
-    let too_few = Verdict::of(&few.runs().unwrap());
-    assert!(too_few.worse.is_empty() && too_few.statement().starts_with("There are too few seeds"), "{too_few:?}");
+    let few = judge(&Folder::with("few", Size { seeds: 4, budget: 12, problems: 2, methods: 3, ..FULL }), "trimtab");
+    assert!(few.worse.is_empty() && few.statement().contains("4 of the 4 have fewer than 8 seeds"), "{few:?}");
     // Level is claimed only where no mean is behind either.
-    let finding = first.clone();
     let level = Verdict { compared: 3, ..Verdict::default() };
-    assert!(level.statement().starts_with("trimtab is at least level with every other method"));
-    let behind = Verdict { behind: vec![finding], ..level };
-    assert!(behind.statement().contains("In 1 its mean is behind") && !behind.statement().contains("at least level"));
+    assert!(level.statement().contains("Its mean is behind in none"));
+    let behind = Verdict { behind: vec![first.clone()], ..level };
+    assert!(behind.statement().contains("In 1 its mean is behind") && !behind.statement().contains("behind in none"));
+}
+
+#[test]
+fn a_reference_must_have_runs() {
+    let folder = Folder::with("reference", Size { methods: 2, problems: 2, seeds: 2, budget: 8, masked: true });
+    let all = std::slice::from_ref(&folder.0);
+    let message = write(all, &folder.0, "smac", "x").unwrap_err().to_string();
+    assert_eq!(message, "there are no runs of `smac`; --reference must be one of trimtab, cbo-lookup");
+    write(all, &folder.0, "cbo-lookup", "x").unwrap();
+    let text = fs::read_to_string(folder.0.join("tables.md")).unwrap();
+    assert!(text.contains("## Evaluations to target, relative to cbo-lookup"), "{text}");
 }

@@ -25,8 +25,8 @@ use super::figure::Figure;
 use super::panel::{Line, Lines, Panel, Plot, Point, Scale};
 use super::runs::{Problem, Race, Run, Runs};
 use super::style::Style;
-use super::text;
 use crate::bench::stats::{Estimate, quantile};
+use crate::bench::text;
 
 /// The bound holds with probability 1 − δ.
 const DELTA: f64 = 0.1;

@@ -1,5 +1,5 @@
-//! Statistics of runs: means with their errors, paired comparisons, ranks, evaluations to the
-//! optimum.
+//! Statistics of runs: means with their errors and intervals, paired comparisons, ranks,
+//! evaluations to the optimum.
 //!
 //! | name | meaning |
 //! |---|---|
@@ -12,15 +12,19 @@
 //! - Two values are level if they differ by at most 1e-9 of their scale, which is the larger
 //!   magnitude and at least 1: summing in another order must not count as a win.
 
+mod bootstrap;
+mod holm;
 mod signed_rank;
 
-pub(crate) use signed_rank::chance_of_being_worse;
+pub(crate) use bootstrap::{Cluster, intervals, means};
+pub(crate) use holm::holm;
+pub(crate) use signed_rank::chance_of_equality;
 
 /// A mean and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
-    /// `None` for a single value, which says nothing about the next.
+    /// `None` for a single value, which says nothing about the next, and for an infinite mean.
     pub(crate) error: Option<f64>,
     pub(crate) count: usize,
 }
@@ -34,6 +38,9 @@ impl Estimate {
         }
         let n = count as f64;
         let mean = values.iter().sum::<f64>() / n;
+        if !mean.is_finite() {
+            return Some(Self { mean, error: None, count });
+        }
         let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
         let error = (count > 1).then(|| (squares / (n - 1.0) / n).sqrt());
         Some(Self { mean, error, count })
@@ -51,14 +58,14 @@ fn tolerance(a: f64, b: f64) -> f64 {
     1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Whether two costs are equal up to rounding.
+/// Whether two costs are equal up to rounding. An infinite one is level only with itself.
 pub(crate) fn is_level(a: f64, b: f64) -> bool {
-    (a - b).abs() <= tolerance(a, b)
+    a == b || ((a - b).is_finite() && (a - b).abs() <= tolerance(a, b))
 }
 
 /// The first evaluation, counted from 1, whose best so far is the optimum.
 pub(crate) fn evaluations_to(optimum: f64, bests: &[f64]) -> Option<usize> {
-    bests.iter().position(|best| *best <= optimum + tolerance(*best, optimum)).map(|place| place + 1)
+    bests.iter().position(|best| *best <= optimum || is_level(*best, optimum)).map(|place| place + 1)
 }
 
 /// The value below which a share of the values lies, interpolated linearly. Returns `None` without
@@ -138,6 +145,17 @@ mod tests {
         assert!(is_level(0.0, 1e-9) && !is_level(0.0, 1.1e-9));
         assert!(is_level(1e6, 1e6 + 9e-4) && !is_level(1e6, 1e6 + 2e-3));
         assert!(is_level(-1.0, -1.0));
+    }
+
+    /// A run without a success has an infinite best.
+    #[test]
+    fn infinity_is_level_only_with_itself() {
+        let inf = f64::INFINITY;
+        assert!(!is_level(inf, -1.0) && !is_level(1e300, inf) && !is_level(inf, -inf) && is_level(inf, inf));
+        assert_eq!(evaluations_to(-1.0, &[inf, inf, -1.0]), Some(3));
+        assert_eq!(evaluations_to(-1.0, &[inf, inf]), None);
+        assert_eq!(Score::of(&[(inf, 1.0), (1.0, inf), (inf, inf)]), Score { wins: 1, ties: 1, losses: 1 });
+        assert_eq!(Estimate::of(&[1.0, inf]), Some(Estimate { mean: inf, error: None, count: 2 }));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | W⁺ | sum of the ranks of \|d\| over the pairs with d > 0 |
 //!
 //! **Choices**
-//! - One-sided, exact for any n and with ties. A t-test would let one seed with a cost of 1e5
+//! - Both directions are tested, exact for any n and with ties. A t-test would let one seed with a cost of 1e5
 //!   decide.
 //! - Level pairs carry no information and are left out, as in the original.
 //!
@@ -14,12 +14,19 @@
 
 use super::is_level;
 
+/// The probability that chance alone makes two equal methods look at least this different: twice
+/// the smaller of the two one-sided ones.
+pub(crate) fn chance_of_equality(pairs: &[(f64, f64)]) -> f64 {
+    let turned: Vec<(f64, f64)> = pairs.iter().map(|(own, other)| (*other, *own)).collect();
+    (2.0 * chance_of_being_worse(pairs).min(chance_of_being_worse(&turned))).min(1.0)
+}
+
 /// The probability that chance alone makes the first of each pair look at least this much worse;
 /// small means that it is worse.
 ///
 /// Wilcoxon's signed-rank test of pairs (own cost, the other's cost), one-sided and exact: P(W⁺ ≥
 /// w) if every sign were a fair coin.
-pub(crate) fn chance_of_being_worse(pairs: &[(f64, f64)]) -> f64 {
+fn chance_of_being_worse(pairs: &[(f64, f64)]) -> f64 {
     let mut differences: Vec<f64> =
         pairs.iter().filter(|(own, other)| !is_level(*own, *other)).map(|(own, other)| own - other).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -68,5 +75,17 @@ mod tests {
         assert!((worse_by(&ten) - 0.041_992_187_5).abs() < 1e-12);
         // One seed of 1e5 does not decide.
         assert_eq!(worse_by(&[1e5, -1.0, -2.0, -3.0]), worse_by(&[4.0, -1.0, -2.0, -3.0]));
+    }
+
+    #[test]
+    fn both_directions_by_hand() {
+        let of = |d: &[f64]| chance_of_equality(&d.iter().map(|d| (*d, 0.0)).collect::<Vec<_>>());
+        // All five on one side: two of 32 patterns of signs.
+        assert_eq!((of(&[1.0, 2.0, 3.0, 4.0, 5.0]), of(&[-1.0, -2.0, -3.0, -4.0, -5.0])), (2.0 / 32.0, 2.0 / 32.0));
+        assert_eq!((of(&[1.0, -1.0]), of(&[])), (1.0, 1.0));
+        // A run without a success is the worst, and two of them are level.
+        let inf = f64::INFINITY;
+        let pairs = [(inf, 0.0), (1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0), (inf, inf)];
+        assert_eq!(chance_of_equality(&pairs), 2.0 / 32.0);
     }
 }

@@ -4,7 +4,7 @@ use crate::bench::stats::Estimate;
 use crate::draw::plot::signed;
 
 /// Four significant digits.
-pub(super) fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
     if x == f64::INFINITY {
         return "∞".into();
     }
@@ -26,7 +26,7 @@ fn scientific(x: f64, decimals: usize) -> String {
 }
 
 /// A mean with its standard error, which decides the mean's digits.
-pub(super) fn with_error(estimate: &Estimate) -> String {
+pub(crate) fn with_error(estimate: &Estimate) -> String {
     let Estimate { mean, error, .. } = *estimate;
     match error {
         None => short(mean),
@@ -43,7 +43,7 @@ pub(super) fn with_error(estimate: &Estimate) -> String {
 }
 
 /// A time in a suitable unit.
-pub(super) fn seconds(x: f64) -> String {
+pub(crate) fn seconds(x: f64) -> String {
     let (unit, scale) = match x {
         x if x >= 1.0 => ("s", 1.0),
         x if x >= 1e-3 => ("ms", 1e3),
@@ -61,12 +61,12 @@ pub(super) fn seconds(x: f64) -> String {
     format!("{scaled:.decimals$} {unit}")
 }
 
-pub(super) fn chance(p: f64) -> String {
+pub(crate) fn chance(p: f64) -> String {
     if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
 }
 
 /// Joins words with commas and "and".
-pub(super) fn list(words: &[String]) -> String {
+pub(crate) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -75,7 +75,7 @@ pub(super) fn list(words: &[String]) -> String {
 }
 
 /// A number with its noun: 1 seed, 2 seeds.
-pub(super) fn count(n: usize, noun: &str) -> String {
+pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
