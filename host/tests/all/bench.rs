@@ -89,6 +89,56 @@ fn what_is_there_is_kept_and_what_is_missing_is_run() {
     assert_eq!(runs(&folder.0.join("runs")), before);
     // Times differ from run to run, so equal bytes mean that the file was left alone.
     assert_eq!(fs::read(&kept).unwrap(), bytes);
+    // A file that was cut at the end of a line is run again.
+    let whole = fs::read_to_string(&kept).unwrap();
+    fs::write(&kept, whole.split_inclusive('\n').take(7).collect::<String>()).unwrap();
+    folder.stdout(&small(&["--out", "runs"]));
+    assert_eq!(runs(&folder.0.join("runs")), before);
+    // A space of 8 combinations ends a run before its budget, which is no cut.
+    let tiny =
+        ["bench", "--problem", "thumbs-up:m=3", "--method", "random", "--seeds", "1", "--out", "tiny", "--quiet"];
+    folder.stdout(&tiny);
+    let path = folder.0.join("tiny/thumbs-up-m-3/random-0.jsonl");
+    let bytes = fs::read(&path).unwrap();
+    folder.stdout(&tiny);
+    assert_eq!((fs::read(&path).unwrap(), bytes.iter().filter(|byte| **byte == b'\n').count()), (bytes, 8));
+}
+
+#[test]
+fn noise_and_failures_are_told_and_summed_up() {
+    let folder = Folder::new("noise");
+    let words = ["bench", "--problem", "thumbs-up:m=8,bqp", "--method", "trimtab,heat,random", "--seeds", "2"];
+    let noisy =
+        [&words[..], &["--budget", "10", "--noise", "0.5", "--heavy-tails", "--quiet", "--out", "noisy"]].concat();
+    let text = folder.stdout(&noisy);
+    assert!(text.contains("Recommendations under noise") && text.contains("truth within 2 sd"), "{text}");
+    assert!(text.contains("Evaluations to target, relative to trimtab"), "{text}");
+    let found = runs(&folder.0.join("noisy"));
+    assert_eq!(found.len(), 2 * 3 * 2, "two problems separated by a comma");
+    let error = |name: &str, i: usize| {
+        let record = &found[&format!("bqp/{name}.jsonl")][i];
+        record["told"].as_f64().unwrap() - record["value"].as_f64().unwrap()
+    };
+    for i in 0..10 {
+        assert!((error("trimtab-0", i) - error("random-0", i)).abs() < 1e-9 && error("heat-0", i) != 0.0, "{i}");
+    }
+    assert!(found["bqp/heat-1.jsonl"][9]["recommended"].is_f64());
+    // Other settings are refused by name.
+    let output = folder.run(&[&words[..], &["--budget", "10", "--noise", "0.4", "--out", "noisy"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let message = crate::common::text(&output.stderr);
+    assert!(message.contains("has runs of --budget 10 --init 1 --noise 0.5 --heavy-tails"), "{message}");
+
+    let failing = [&words[..], &["--budget", "20", "--fail", "--quiet", "--out", "failing"]].concat();
+    let text = folder.stdout(&failing);
+    assert!(text.contains("failed per run"), "{text}");
+    let all = runs(&folder.0.join("failing"));
+    let records = || all.values().flatten();
+    assert!(records().any(|record| record["failed"] == true && record["value"].is_null()));
+    assert!(records().any(|record| record["failed"].is_null() && record["value"].is_f64()));
+    folder.stdout(&["report", "failing"]);
+    let tables = fs::read_to_string(folder.0.join("failing/tables.md")).unwrap();
+    assert!(tables.contains("## Failures"), "{tables}");
 }
 
 #[test]

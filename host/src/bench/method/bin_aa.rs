@@ -27,7 +27,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::{Knob, Level};
 
 use super::random::Random;
-use super::{Entry, Method, Task};
+use super::{Entry, Method, Recommendation, Task};
 use crate::bench::domain::Domain;
 use crate::bench::method::surrogate::{AitchisonAitken, Fitted, Prior, Range, Rule, Standard, fit};
 use crate::error::Error;
@@ -121,14 +121,23 @@ fn variables(knobs: &[Knob], levels: &[Level]) -> Vec<Level> {
     variables
 }
 
+/// The kernel over observations as variables.
+fn kernel_of(places: &[Vec<Level>]) -> AitchisonAitken<'_> {
+    // Two random combinations differ in half of their bits; their correlation is then 1/e.
+    let typical = libm::log(2.0 / places.first().map_or(1, Vec::len).max(1) as f64);
+    AitchisonAitken::new(
+        places,
+        vec![Range { low: typical - 3.0, high: typical + 3.0, typical, spread: f64::INFINITY }],
+    )
+}
+
 impl Method for BinAa {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
-        let Some(count) = self.places.first().map(Vec::len) else { return Ok(self.fresh.fresh()) };
-        // Two random combinations differ in half of their bits; their correlation is then 1/e.
-        let typical = libm::log(2.0 / count.max(1) as f64);
-        let range = Range { low: typical - 3.0, high: typical + 3.0, typical, spread: f64::INFINITY };
+        if self.places.is_empty() {
+            return Ok(self.fresh.fresh());
+        }
         let places = std::mem::take(&mut self.places);
-        let kernel = AitchisonAitken::new(&places, vec![range]);
+        let kernel = kernel_of(&places);
         let y = Standard::of(&self.costs).y;
         let fitted = fit(&kernel, &y, &Prior::WEAK, Range::NOISE, self.theta.as_deref(), EVALUATIONS);
         let found = fitted.as_ref().ok().and_then(|fitted| self.search(&kernel, fitted));
@@ -142,6 +151,17 @@ impl Method for BinAa {
         self.told.push(levels.to_vec());
         self.costs.push(cost);
         self.fresh.tell(levels, cost)
+    }
+
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let (kernel, standard) = (kernel_of(&self.places), Standard::of(&self.costs));
+        let theta = self.theta.as_deref();
+        let fitted = fit(&kernel, &standard.y, &Prior::WEAK, Range::NOISE, theta, EVALUATIONS).ok()?;
+        let (prices, mut k) = (kernel.prices(&fitted.theta), Vec::new());
+        standard.recommend(self.told.iter().zip(&self.places).map(|(levels, place)| {
+            kernel.covariances_into(&prices, place, &mut k);
+            (levels, fitted.gp.posterior(1.0, &mut k))
+        }))
     }
 }
 

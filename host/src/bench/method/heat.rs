@@ -23,7 +23,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use super::graph::{Ascent, Diffusion, Ensemble, History, Member, Product, Tables};
-use super::{Entry, Method, Task};
+use super::{Entry, Method, Recommendation, Task};
 use crate::bench::method::linalg::Triangle;
 use crate::bench::method::surrogate::{Kernel, Prior, Range, Standard, fit};
 use crate::error::Error;
@@ -62,21 +62,30 @@ impl Heat {
     }
 }
 
+impl Heat {
+    /// The process on all observations, and its hyper-parameters.
+    fn model(&self, standard: &Standard) -> Result<(Ensemble, Vec<f64>), Error> {
+        let Self { history, graphs, theta, .. } = self;
+        let all: Vec<usize> = (0..history.costs.len()).collect();
+        let columns = history.columns(&all);
+        let kernel = Isotropic { graphs, columns: &columns };
+        let fitted = fit(&kernel, &standard.y, &Prior::WEAK, Range::NOISE, theta.as_deref(), FIT)?;
+        let product = Product::new(&tables(graphs, libm::exp(fitted.theta[0])), 1.0, &columns);
+        let member = Member { gp: fitted.gp, product, shift: 0.0 };
+        Ok((Ensemble::new(vec![member], standard.best), fitted.theta))
+    }
+}
+
 impl Method for Heat {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if !self.history.varies() {
             return Ok(self.history.fresh());
         }
-        let Self { history, random, graphs, theta } = self;
+        let (ensemble, fitted) = self.model(&Standard::of(&self.history.costs))?;
+        let Self { history, random, theta, .. } = self;
+        *theta = Some(fitted);
         let all: Vec<usize> = (0..history.costs.len()).collect();
-        let columns = history.columns(&all);
-        let standard = Standard::of(&history.costs);
-        let kernel = Isotropic { graphs, columns: &columns };
-        let fitted = fit(&kernel, &standard.y, &Prior::WEAK, Range::NOISE, theta.as_deref(), FIT)?;
-        let product = Product::new(&tables(graphs, libm::exp(fitted.theta[0])), 1.0, &columns);
-        *theta = Some(fitted.theta);
-        let member = Member { gp: fitted.gp, product, shift: 0.0 };
-        let mut search = Ascent::new(history, Ensemble::new(vec![member], standard.best));
+        let mut search = Ascent::new(history, ensemble);
         let incumbent = history.best_of(&all).map(|place| history.levels[place].clone()).unwrap_or_default();
         let mut starts = history.domain.neighbours(&incumbent);
         starts.extend((0..RANDOM).map(|_| history.any(random)));
@@ -90,6 +99,12 @@ impl Method for Heat {
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         self.history.tell(levels, cost)
+    }
+
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let standard = Standard::of(&self.history.costs);
+        let (mut ensemble, _) = self.history.varies().then(|| self.model(&standard).ok())??;
+        standard.recommend(self.history.levels.iter().map(|levels| (levels, ensemble.predict(levels))))
     }
 }
 

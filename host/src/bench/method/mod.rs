@@ -4,6 +4,8 @@
 //! **Choices**
 //! - A method is told every cost, including those of initial points that it did not ask for.
 //! - It knows the knobs, its own seed and the budget, but never the problem.
+//! - Under noise trimtab and the methods with a Gaussian process recommend the measured combination
+//!   with the lowest posterior mean, all others the one with the lowest mean of measurements.
 
 mod annealing;
 mod bin_aa;
@@ -39,6 +41,26 @@ pub(crate) trait Method {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error>;
     /// Reports a cost, also for a combination that the method did not ask for.
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error>;
+
+    /// Reports that a measurement failed. Returns whether the method learned from it; one that
+    /// knows only costs is told one instead.
+    fn tell_failed(&mut self, _levels: &[Level]) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// The combination that it would choose now. `None` leaves the choice to the means of
+    /// measurements. What it asks next must not depend on it.
+    fn recommend(&mut self) -> Option<Recommendation> {
+        None
+    }
+}
+
+/// A combination that a method would choose.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recommendation {
+    pub(crate) levels: Vec<Level>,
+    /// What its model believes of the true cost: mean and standard deviation.
+    pub(crate) belief: Option<(f64, f64)>,
 }
 
 /// The inputs of a method's constructor.

@@ -25,7 +25,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use super::random::Random;
-use super::{Method, Task};
+use super::{Method, Recommendation, Task};
 use crate::bench::domain::Domain;
 use crate::bench::method::search::{Minimum, descend};
 use crate::bench::method::surrogate::{Fitted, Matern, Prior, Range, Rule, Standard, fit};
@@ -71,6 +71,7 @@ pub(super) struct Relaxed<R> {
     relaxation: R,
     random: Xoshiro256PlusPlus,
     fresh: Random,
+    told: Vec<Vec<Level>>,
     points: Vec<Vec<f64>>,
     costs: Vec<f64>,
     /// The hyper-parameters of the last fit.
@@ -82,7 +83,16 @@ impl<R: Relaxation> Relaxed<R> {
     pub(super) fn new(task: &Task<'_>, relaxation: R) -> Self {
         let fresh = Random::new(Domain::new(task.knobs), !task.seed);
         let random = Xoshiro256PlusPlus::seed_from_u64(task.seed);
-        Self { relaxation, random, fresh, points: Vec::new(), costs: Vec::new(), theta: None, asked: None }
+        Self {
+            relaxation,
+            random,
+            fresh,
+            told: Vec::new(),
+            points: Vec::new(),
+            costs: Vec::new(),
+            theta: None,
+            asked: None,
+        }
     }
 
     /// The minima of the acquisition, best first.
@@ -151,9 +161,22 @@ impl<R: Relaxation> Method for Relaxed<R> {
             Some((asked, x)) if asked == levels => self.relaxation.settle(&x),
             _ => self.relaxation.place(levels),
         };
+        self.told.push(levels.to_vec());
         self.points.push(point);
         self.costs.push(cost);
         self.fresh.tell(levels, cost)
+    }
+
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let kernel = Matern::new(&self.points, vec![self.relaxation.length_scale()]);
+        let standard = Standard::of(&self.costs);
+        let theta = self.theta.as_deref();
+        let fitted = fit(&kernel, &standard.y, &Prior::WEAK, Range::NOISE, theta, EVALUATIONS).ok()?;
+        standard.recommend(
+            self.told.iter().zip(&self.points).map(|(levels, point)| {
+                (levels, fitted.gp.posterior(1.0, &mut kernel.covariances(&fitted.theta, point)))
+            }),
+        )
     }
 }
 

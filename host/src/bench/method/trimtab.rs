@@ -8,7 +8,7 @@
 use trimtab::{Config, Event, Level};
 use trimtab_sizes::{AnyTuner, Setup};
 
-use super::{Entry, Method};
+use super::{Entry, Method, Recommendation};
 use crate::error::Error;
 
 pub(crate) const TRIMTAB: Entry = Entry {
@@ -31,5 +31,15 @@ impl Method for Trimtab {
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         Ok(self.0.replay(levels, Event::Told(cost as f32))?)
+    }
+
+    fn tell_failed(&mut self, levels: &[Level]) -> Result<bool, Error> {
+        self.0.replay(levels, Event::Failed)?;
+        Ok(true)
+    }
+
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let best = self.0.best_posterior()?;
+        Some(Recommendation { belief: Some((f64::from(best.mean), f64::from(best.std_dev))), levels: best.levels })
     }
 }

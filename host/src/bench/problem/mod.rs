@@ -8,6 +8,7 @@ mod board;
 mod bqp;
 mod contamination;
 mod dimacs;
+mod fence;
 mod gray;
 mod group;
 mod instance;
@@ -37,6 +38,7 @@ use trimtab::{Knob, Level};
 
 use crate::error::Error;
 
+pub(crate) use fence::Fence;
 pub(crate) use group::Group;
 pub(crate) use instance::Instance;
 pub(crate) use masked::Mask;

@@ -73,7 +73,8 @@ fn lines(runs: &Runs, race: &Race, horizon: usize, f: impl Fn(&Run, usize) -> f6
     let line = |(method, (name, style)): (usize, &(String, Style))| {
         let point = |t: usize| {
             let estimate = Estimate::of(&race.numbers(method, |run| Some(f(run, t))))?;
-            Some(Point { x: t as f64, y: estimate.mean, band: estimate.band() })
+            // Infinite while some seed has only failures.
+            estimate.mean.is_finite().then(|| Point { x: t as f64, y: estimate.mean, band: estimate.band() })
         };
         let points: Vec<Point> = (1..=horizon).filter_map(point).collect();
         (!points.is_empty()).then(|| Line { name: name.clone(), style: *style, is_method: true, points })

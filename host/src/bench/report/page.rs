@@ -223,6 +223,8 @@ fn summary(runs: &Runs, field: &Field<'_>, verdict: &Verdict) -> Section {
         tables: vec![
             yardstick::tables::ratios(field, &names, reference),
             yardstick::tables::groups(field, &names, reference),
+            yardstick::noisy::recommendations(field, &names),
+            yardstick::failing::failures(field, &names),
             tables::ranking(runs),
             lost,
             behind,

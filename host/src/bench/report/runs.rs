@@ -18,8 +18,9 @@ use trimtab::Level;
 use super::style::{self, Style};
 use crate::bench::problem::{BEYOND, FAMILIES, Group, PAPER};
 use crate::bench::runs::evaluation::{self, Evaluation};
+use crate::bench::runs::outcome;
 use crate::bench::stats::{Estimate, evaluations_to};
-use crate::bench::yardstick::Trace;
+use crate::bench::yardstick::{Outcome, Trace};
 use crate::error::Error;
 
 /// The parts of a run that a report needs.
@@ -35,6 +36,7 @@ pub(super) struct Run {
     pub(super) optimum: Option<f64>,
     /// The best combination's error on test data.
     pub(super) test: Option<f64>,
+    pub(super) outcome: Outcome,
     /// The largest evaluated level of each knob.
     highest: Vec<Level>,
 }
@@ -54,6 +56,7 @@ impl Run {
             seconds: records.iter().map(|record| record.optimizer_seconds).collect(),
             optimum: best.and_then(|best| best.optimum),
             test: best.and_then(|best| best.test),
+            outcome: outcome(records),
             highest,
         }
     }
@@ -209,8 +212,8 @@ impl Runs {
             for (mask, race) in own.there() {
                 for (method, run) in race.runs.iter().enumerate().flat_map(|(i, runs)| runs.iter().map(move |r| (i, r)))
                 {
-                    let (bests, optimum) = (run.bests.clone(), run.optimum);
-                    traces.push(Trace { method, problem, group, seed: run.seed, mask, bests, optimum });
+                    let (bests, optimum, outcome) = (run.bests.clone(), run.optimum, run.outcome.clone());
+                    traces.push(Trace { method, problem, group, seed: run.seed, mask, bests, optimum, outcome });
                 }
             }
         }

@@ -205,3 +205,42 @@ fn a_reference_must_have_runs() {
     let text = fs::read_to_string(folder.0.join("tables.md")).unwrap();
     assert!(text.contains("## Evaluations to target, relative to cbo-lookup"), "{text}");
 }
+
+/// Noise and failures as `trimtab bench` writes them: the first two measurements failed.
+#[test]
+fn noise_and_failures_have_their_tables() {
+    let folder = Folder::new("noise");
+    for (m, seed) in (0..2).flat_map(|m| (0..2).map(move |seed| (m, seed))) {
+        let mut best = f64::INFINITY;
+        let mut text = String::new();
+        for (i, line) in synthetic::run((0, m), seed, false, 10).iter().enumerate() {
+            let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+            record["spread"] = 0.5.into();
+            if i < 2 {
+                record["failed"] = true.into();
+                (record["value"], record["best"]) = Default::default();
+            } else {
+                best = best.min(record["value"].as_f64().unwrap());
+                record["best"] = best.into();
+                record["told"] = record["value"].clone();
+            }
+            if i == 9 {
+                (record["recommended"], record["believed_mean"]) = (best.into(), best.into());
+                record["believed_sd"] = 0.1.into();
+            }
+            text += &format!("{record}\n");
+        }
+        fs::write(folder.0.join(format!("{m}-{seed}.jsonl")), text).unwrap();
+    }
+    let path = write(std::slice::from_ref(&folder.0), &folder.0, "trimtab", "x").unwrap();
+    let html = fs::read_to_string(path).unwrap();
+    parse(&html);
+    assert!(!html.contains("NaN") && !html.contains(">inf"));
+    let text = fs::read_to_string(folder.0.join("tables.md")).unwrap();
+    assert!(text.contains("## Recommendations under noise") && text.contains("| 100 % |"), "{text}");
+    assert!(text.contains("## Failures") && text.contains("**2.000 ± 0**"), "{text}");
+    let picture = fs::read_to_string(folder.0.join("figures/thumbs-up-best.svg")).unwrap();
+    assert!(!picture.contains("NaN") && !picture.contains("inf"));
+    // Regret is summed over measurements that have one.
+    assert!(!html.contains("thumbs-up-cumulative") && html.contains("thumbs-up-regret"));
+}

@@ -36,7 +36,9 @@ const PAIRS: u64 = 50;
 
 /// R_T/T against T, where the optimum is known.
 pub(super) fn cumulative_regret(runs: &Runs, problem: &Problem, slug: &str) -> Option<Figure> {
-    if !problem.has_optimum() {
+    // A failure has no regret.
+    let fails = |race: &Race| race.all().any(|run| run.outcome.failures.is_some());
+    if !problem.has_optimum() || problem.races.iter().any(fails) {
         return None;
     }
     let horizon = problem.horizon();

@@ -132,11 +132,12 @@ impl Verdict {
         };
         let mut text = format!(
             "Over all problems {own} needs significantly fewer measurements than {} of {}, and significantly more \
-             than {}. In {compared} comparisons of final values, one per problem and method, it is significantly \
+             than {}. In {} of final values, one per problem and method, it is significantly \
              better in {} and significantly worse in {}.",
             named(sure(true)),
             text::count(self.overall.len(), "other method"),
             named(sure(false)),
+            text::count(*compared, "comparison"),
             better.len(),
             worse.len(),
         );

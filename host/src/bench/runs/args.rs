@@ -10,6 +10,8 @@ Examples:
   trimtab bench --problem paper --method all --mask both --out runs       the paper's section 7
   trimtab bench --problem bqp:m=16,lambda=0 --method trimtab --out runs   with other parameters
   trimtab bench --instance my.json --method all --out runs                an instance from a file
+  trimtab bench --problem board --method trimtab,heat --noise 0.5 --out noisy   noisy measurements
+  trimtab bench --problem board --method trimtab,heat --fail --out failing      half of them fail
 
 On many machines, each takes its share; all write to one directory, or to several that `trimtab report` merges:
   Slurm        sbatch --array=0-15 \\
@@ -56,6 +58,19 @@ pub(crate) struct RaceArgs {
     /// Rename the levels at random, one mask per seed: `on`, or `both` for runs with and without
     #[arg(long, value_name = "WHICH", default_value = "off", default_missing_value = "on", num_args = 0..=1)]
     pub(crate) mask: Masks,
+    /// Add noise to the costs that methods are told: its standard deviation, in those of random costs
+    ///
+    /// The spread of random costs is measured once per instance, on 1000 random combinations. All
+    /// methods of a seed meet the same noise. Runs then also record what the method recommends
+    /// after 30, 60 and 100 % of the budget.
+    #[arg(long, value_name = "SD", value_parser = deviation)]
+    pub(crate) noise: Option<f64>,
+    /// Draw the noise from Student's t with 3 degrees of freedom, scaled to the same deviation
+    #[arg(long, requires = "noise")]
+    pub(crate) heavy_tails: bool,
+    /// Let a half-space of combinations fail, with the optimum just outside: their share, or 0.5
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "0.5", value_parser = share)]
+    pub(crate) fail: Option<f64>,
     /// Number of parallel runs [default: one per core]
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
@@ -104,5 +119,19 @@ fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if (1..=100_000).contains(&count) => Ok(count),
         _ => Err("write a whole number from 1 to 100 000".into()),
+    }
+}
+
+fn deviation(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(sd) if sd > 0.0 && sd <= 100.0 => Ok(sd),
+        _ => Err("write a number above 0 and up to 100, such as 0.5".into()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.05..=0.95).contains(&share) => Ok(share),
+        _ => Err("write a number from 0.05 to 0.95".into()),
     }
 }

@@ -33,8 +33,11 @@ pub(crate) struct Evaluation {
     /// Whether the method was given this combination instead of asking for it.
     pub(crate) initial: bool,
     pub(crate) combination: Vec<Level>,
+    /// The true cost, without noise; infinite if the measurement failed.
+    #[serde(with = "or_null")]
     pub(crate) value: f64,
-    /// The smallest value so far.
+    /// The smallest value so far; infinite before the first success.
+    #[serde(with = "or_null")]
     pub(crate) best: f64,
     /// CPU time of the method, for its ask and tell.
     pub(crate) optimizer_seconds: f64,
@@ -43,6 +46,21 @@ pub(crate) struct Evaluation {
     pub(crate) optimum: Option<f64>,
     /// The combination's error on test data, if the problem has any.
     pub(crate) test: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) failed: bool,
+    /// The noisy cost that the method was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) told: Option<f64>,
+    /// The standard deviation of random costs, under noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spread: Option<f64>,
+    /// The true cost of the combination that the method recommends now, and what it believes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recommended: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) believed_mean: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) believed_sd: Option<f64>,
     /// Whether the run ends here before its budget is spent, because the space is exhausted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) exhausted: bool,
@@ -50,6 +68,19 @@ pub(crate) struct Evaluation {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+/// JSON has no infinity: it is null.
+mod or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl Evaluation {
@@ -73,6 +104,10 @@ impl Evaluation {
         let times = [("optimizer_seconds", self.optimizer_seconds), ("objective_seconds", self.objective_seconds)];
         match before.first() {
             _ if self.index != index => Some(format!("`index` is {}, but this is evaluation {index}", self.index)),
+            _ if self.failed && self.value.is_finite() => {
+                Some(format!("`value` is {}, but the measurement failed", self.value))
+            }
+            _ if !self.failed && !self.value.is_finite() => Some("`value` is null, but nothing failed".into()),
             _ if self.best != best => Some(format!("`best` is {}, but the smallest value so far is {best}", self.best)),
             Some(first) if !self.is_of_run(first) => Some("the line belongs to another run than the first".into()),
             Some(first) if self.optimum != first.optimum || self.combination.len() != first.combination.len() => {
@@ -141,7 +176,17 @@ mod tests {
         assert_eq!(serde_json::to_string(&first).unwrap(), LINE);
         let second = Evaluation { index: 2, initial: false, value: 1.0 / 3.0, best: 1.0 / 3.0, ..first.clone() };
         let third = Evaluation { index: 3, value: 0.7, test: Some(2.0), ..second.clone() };
-        let records = [first, second, third];
+        let fourth = Evaluation {
+            index: 4,
+            told: Some(0.6),
+            spread: Some(2.0),
+            recommended: Some(0.7),
+            believed_mean: Some(0.65),
+            believed_sd: Some(0.1),
+            ..third.clone()
+        };
+        let fifth = Evaluation { index: 5, value: f64::INFINITY, failed: true, test: None, ..second.clone() };
+        let records = [first, second, third, fourth, fifth];
         let text: String = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
         // A field of a later version.
         let file = Scratch::new("round-trip", &text.replace("\"seed\":0", "\"seed\":0,\"colour\":\"green\""));
@@ -156,8 +201,11 @@ mod tests {
             (String::new(), "line 1: the file is empty"),
             (format!("{LINE}\n{}", &second[..40]), "line 2: EOF while parsing a value (column 40)"),
             (with("\"seed\":0,", ""), "line 2: missing field `seed`"),
-            // JSON has no infinity and no NaN: they are written as null.
-            (with("\"value\":1.5", "\"value\":null"), "line 2: invalid type: null, expected f64 (column "),
+            (with("\"value\":1.5", "\"value\":null"), "line 2: `value` is null, but nothing failed"),
+            (
+                with("\"test\":null", "\"test\":null,\"failed\":true"),
+                "line 2: `value` is 1.5, but the measurement failed",
+            ),
             (with("\"index\":2", "\"index\":3"), "line 2: `index` is 3, but this is evaluation 2"),
             (with("\"best\":1.5", "\"best\":1.4"), "line 2: `best` is 1.4, but the smallest value so far is 1.5"),
             (with("trimtab", "random"), "line 2: the line belongs to another run than the first"),

@@ -14,10 +14,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use super::args::{Masks, RaceArgs};
+use super::noise::Noise;
 use super::store::{Settings, checksum};
 use crate::bench::domain::Domain;
 use crate::bench::method::{Choice, Entry, METHODS};
-use crate::bench::problem::{BEYOND, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
+use crate::bench::problem::{BEYOND, Fence, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
 use crate::error::Error;
 
 /// Separates the random numbers of initial points from those of instances and masks.
@@ -58,6 +59,7 @@ enum Origin {
 
 /// One instance, shared by all methods of a seed.
 struct Arena {
+    name: Arc<str>,
     origin: Origin,
     seed: u64,
     built: OnceLock<Result<Arc<Built>, String>>,
@@ -70,6 +72,8 @@ pub(crate) struct Built {
     /// In the problem's own levels.
     pub(crate) initial: Vec<Vec<Level>>,
     pub(crate) mask: Mask,
+    pub(crate) noise: Option<Noise>,
+    pub(crate) fence: Option<Fence>,
 }
 
 impl Plan {
@@ -109,7 +113,7 @@ impl Plan {
             let problem: Arc<str> = id.into();
             for seed in args.first_seed..args.first_seed.saturating_add(args.seeds) {
                 let arena = arenas.len();
-                arenas.push(Arena { origin: origin.clone(), seed, built: OnceLock::new() });
+                arenas.push(Arena { name: problem.clone(), origin: origin.clone(), seed, built: OnceLock::new() });
                 for mask in masks {
                     let job = |method| Job { problem: problem.clone(), method, seed, mask: *mask, arena };
                     jobs.extend(methods.iter().map(|method| job(*method)));
@@ -119,7 +123,8 @@ impl Plan {
         let ours = |place: usize| place % args.shard.of == args.shard.index;
         let jobs = jobs.into_iter().enumerate().filter(|(place, _)| ours(*place)).map(|(_, job)| job).collect();
         let data = args.data.as_deref().map(checksum).transpose()?;
-        let settings = Settings { budget: args.budget, init: args.init, data };
+        let (noise, heavy_tails, fail) = (args.noise, args.heavy_tails, args.fail);
+        let settings = Settings { budget: args.budget, init: args.init, data, noise, heavy_tails, fail };
         Ok(Self { settings, jobs, arenas, sources })
     }
 
@@ -145,7 +150,11 @@ impl Plan {
             }
         }
         let mask = Mask::random(&*problem, arena.seed);
-        Ok(Built { optimum: problem.optimum(), problem, initial, mask })
+        let optimum = problem.optimum();
+        let noise = Noise::new(&*problem, &arena.name, arena.seed, &self.settings);
+        let best = optimum.as_ref().map(|optimum| optimum.levels.as_slice());
+        let fence = self.settings.fail.and_then(|share| Fence::new(&*problem, best, share, arena.seed));
+        Ok(Built { optimum, problem, initial, mask, noise, fence })
     }
 }
 

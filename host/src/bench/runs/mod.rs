@@ -16,7 +16,10 @@
 mod args;
 mod clock;
 pub(crate) mod evaluation;
+mod failures;
 mod job;
+mod noise;
+mod outcome;
 mod progress;
 mod race;
 mod store;
@@ -33,6 +36,7 @@ use crate::terminal;
 
 pub(crate) use args::RaceArgs;
 use job::Plan;
+pub(crate) use outcome::outcome;
 use progress::Progress;
 use store::Store;
 

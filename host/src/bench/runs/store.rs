@@ -8,8 +8,8 @@
 //!   name is a complete run.
 //! - A run that ends before its budget says so on its last line. A file with fewer lines and without
 //!   that word was cut, by a full disk or a copy, and is run again.
-//! - A directory keeps the settings of its first run, because runs with another budget would
-//!   distort every mean.
+//! - A directory keeps the settings of its first run, because runs with another budget or noise
+//!   would distort every mean.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ use crate::bench::runs::evaluation::{self, Evaluation};
 use crate::error::Error;
 
 /// The settings that all runs of a directory share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Settings {
     /// Evaluations per run, including initial ones.
     pub(crate) budget: usize,
@@ -31,15 +31,38 @@ pub(crate) struct Settings {
     /// Checksum of the --data table; `None` for generated data.
     #[serde(default)]
     pub(crate) data: Option<String>,
+    /// Standard deviation of the noise, in standard deviations of random costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) heavy_tails: bool,
+    /// The share of combinations whose measurement fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fail: Option<f64>,
+}
+
+impl Settings {
+    /// The options that have these settings, apart from --data.
+    fn options(&self) -> String {
+        let Self { budget, init, .. } = self;
+        let mut text = format!("--budget {budget} --init {init}");
+        text.extend(self.noise.map(|sd| format!(" --noise {sd}")));
+        text += if self.heavy_tails { " --heavy-tails" } else { "" };
+        text.extend(self.fail.map(|share| format!(" --fail {share}")));
+        text
+    }
+}
+
+/// FNV-1a.
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// The FNV-1a checksum of a file, in hexadecimal digits.
 pub(super) fn checksum(path: &Path) -> Result<String, Error> {
     let bytes = fs::read(path).map_err(|error| Error::Usage(format!("--data {}: {error}", path.display())))?;
-    let sum = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    Ok(format!("{sum:016x}"))
+    Ok(format!("{:016x}", fnv(&bytes)))
 }
 
 pub(crate) struct Store {
@@ -68,10 +91,10 @@ impl Store {
                     )));
                 }
                 if there != *settings {
-                    let Settings { budget, init, .. } = there;
                     return Err(Error::Usage(format!(
-                        "{} has runs of --budget {budget} --init {init}; use the same values, or choose another --out",
-                        folder.display()
+                        "{} has runs of {}; use the same options, or choose another --out",
+                        folder.display(),
+                        there.options()
                     )));
                 }
             }
@@ -135,6 +158,22 @@ fn is_whole(text: &str, budget: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_settings_are_refused_by_their_options() {
+        let folder = std::env::temp_dir().join(format!("trimtab-store-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let noisy = Settings { budget: 5, init: 1, noise: Some(0.5), heavy_tails: true, ..Settings::default() };
+        fs::write(folder.join("bench.json"), serde_json::to_string(&noisy).unwrap()).unwrap();
+        assert!(Store::open(&folder, &noisy).is_ok());
+        let plain = Settings { noise: None, heavy_tails: false, ..noisy };
+        let message = Store::open(&folder, &plain).err().unwrap().to_string();
+        assert!(message.contains("has runs of --budget 5 --init 1 --noise 0.5 --heavy-tails; use"), "{message}");
+        // Directories of earlier versions.
+        fs::write(folder.join("bench.json"), "{\"budget\":5,\"init\":1,\"data\":null}").unwrap();
+        assert!(Store::open(&folder, &plain).is_ok());
+        let _ = fs::remove_dir_all(&folder);
+    }
 
     #[test]
     fn a_cut_file_is_no_run() {

@@ -5,12 +5,13 @@ use std::fmt::Write;
 use trimtab::Level;
 
 use super::job::{Job, Plan};
+use super::outcome;
 use super::store::Store;
 use crate::bench::problem::Group;
 use crate::bench::runs::evaluation::Evaluation;
 use crate::bench::stats::{Estimate, evaluations_to, quantile};
 use crate::bench::table::Table;
-use crate::bench::yardstick::{Field, Trace, tables};
+use crate::bench::yardstick::{Field, Trace, failing, noisy, tables};
 use crate::error::Error;
 
 /// A job and its evaluations.
@@ -61,11 +62,16 @@ fn yardsticks(runs: &[Run<'_>]) -> Vec<Table> {
             groups.push(Group::of(&job.problem, &highest(records)));
         }
         let group = groups[problem];
-        traces.push(Trace { method, problem, group, seed, mask, bests, optimum });
+        traces.push(Trace { method, problem, group, seed, mask, bests, optimum, outcome: outcome(records) });
     }
     let reference = methods.iter().position(|name| name == "trimtab").unwrap_or(0);
     let field = Field::new(&traces);
-    vec![tables::ratios(&field, &methods, reference), tables::groups(&field, &methods, reference)]
+    vec![
+        tables::ratios(&field, &methods, reference),
+        tables::groups(&field, &methods, reference),
+        noisy::recommendations(&field, &methods),
+        failing::failures(&field, &methods),
+    ]
 }
 
 /// The largest evaluated level of each knob.

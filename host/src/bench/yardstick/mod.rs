@@ -3,13 +3,18 @@
 //! | module | question |
 //! |---|---|
 //! | [`ratio`] | how many measurements does a method need, relative to a reference? |
-//! | [`tables`] | the answers as tables |
+//! | [`tables`] | the same as tables |
+//! | [`noisy`] | under noise: how good is what a method recommends? |
+//! | [`failing`] | under failures: how many measurements are lost? |
 
+pub(crate) mod failing;
+pub(crate) mod noisy;
 mod ratio;
 pub(crate) mod tables;
 
 use crate::bench::problem::Group;
 
+pub(crate) use noisy::Recommended;
 pub(crate) use ratio::{Field, Ratio, SHARES};
 
 /// A run as the yardstick sees it.
@@ -24,6 +29,20 @@ pub(crate) struct Trace {
     /// The smallest true cost after each measurement; infinite before the first success.
     pub(crate) bests: Vec<f64>,
     pub(crate) optimum: Option<f64>,
+    pub(crate) outcome: Outcome,
+}
+
+/// What noise and failures add to a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// After 30, 60 and 100 % of the budget; empty without noise.
+    pub(crate) recommended: Vec<Recommended>,
+    /// Standard deviation of random costs, under noise.
+    pub(crate) spread: Option<f64>,
+    /// Measurements of a combination that was measured before.
+    pub(crate) repeats: usize,
+    /// Failed measurements of the first and of the second half, if there are any.
+    pub(crate) failures: Option<(usize, usize)>,
 }
 
 impl Trace {

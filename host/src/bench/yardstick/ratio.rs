@@ -19,7 +19,7 @@
 //! - Runs of one instance, masked and not, are one [`Cluster`]: their interval and their test do
 //!   not count them twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Trace;
 use crate::bench::problem::Group;
@@ -85,6 +85,18 @@ impl<'a> Field<'a> {
     /// The best known cost of an instance.
     pub(crate) fn best_known(&self, problem: usize, seed: u64) -> f64 {
         self.best_known.get(&(problem, seed)).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The runs with noise.
+    pub(super) fn noisy(&self) -> impl Iterator<Item = &'a Trace> {
+        self.traces.iter().filter(|trace| trace.outcome.spread.is_some())
+    }
+
+    /// The runs of instances on which some run has failures.
+    pub(super) fn failing(&self) -> impl Iterator<Item = &'a Trace> {
+        let with = self.traces.iter().filter(|trace| trace.outcome.failures.is_some());
+        let instances: BTreeSet<(usize, u64)> = with.map(|trace| (trace.problem, trace.seed)).collect();
+        self.traces.iter().filter(move |trace| instances.contains(&(trace.problem, trace.seed)))
     }
 
     pub(crate) fn has(&self, group: Group) -> bool {
@@ -158,7 +170,16 @@ mod tests {
 
     fn trace(method: usize, seed: u64, mask: bool, bests: &[f64]) -> Trace {
         let bests = bests.to_vec();
-        Trace { method, problem: 0, group: Group::Binary, seed, mask, bests, optimum: Some(0.0) }
+        Trace {
+            method,
+            problem: 0,
+            group: Group::Binary,
+            seed,
+            mask,
+            bests,
+            optimum: Some(0.0),
+            outcome: Default::default(),
+        }
     }
 
     /// The reference has 10 after 4: targets 2, 1, 0.5, 0.2 and 0.

@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn rows_and_groups_by_hand() {
         let trace = |method, problem, group, bests: &[f64]| {
-            let bests = bests.to_vec();
-            Trace { method, problem, group, seed: 0, mask: false, bests, optimum: Some(0.0) }
+            let (bests, outcome) = (bests.to_vec(), Default::default());
+            Trace { method, problem, group, seed: 0, mask: false, bests, optimum: Some(0.0), outcome }
         };
         let slow = [8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 0.0];
         let fast = [8.0, 8.0, 8.0, 0.0];

@@ -14,7 +14,7 @@
 //! | Gibbs steps per draw | 1000 from a fresh start, no burn-in, the last state is the draw |
 //! | penalty λ‖x‖₁ inside the method | none, λ = 0: a problem's penalty is part of its cost |
 //! | costs | centred; a point with a cost beyond ±10⁶ is left out of the model and not proposed again |
-//! | a point measured twice | only its first cost counts |
+//! | a point measured twice | the mean of its costs counts; the authors keep the first, which noise would mislead |
 //! | BOCS-SA | 5 random restarts, each with as many flips as the budget has evaluations, T = 0.8ᵗ in units of the cost |
 //! | BOCS-SDP | the exact relaxation, 100 random roundings |
 //! | repeated points | allowed, as in the authors' code |
@@ -41,7 +41,7 @@ mod quadratic;
 mod sdp;
 mod tables;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -95,6 +95,9 @@ struct Bocs {
     /// The points of the model, and their costs.
     design: Design,
     costs: Vec<f64>,
+    /// Of every measured combination: its row of the model, if it has one, and how often it was
+    /// measured.
+    rows: HashMap<Vec<Level>, (Option<usize>, f64)>,
     /// Points whose cost is too large, or not a number.
     excluded: HashSet<Vec<bool>>,
     /// Knows the measured combinations.
@@ -120,6 +123,7 @@ impl Bocs {
         Ok(Self {
             design: if code.is_sparse() { Design::sparse(code.bits()) } else { Design::new(code.bits()) },
             costs: Vec::new(),
+            rows: HashMap::new(),
             excluded: HashSet::new(),
             fresh: Random::new(Domain::new(task.knobs), !task.seed),
             random: Xoshiro256PlusPlus::seed_from_u64(task.seed),
@@ -160,13 +164,19 @@ impl Method for Bocs {
     }
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
-        if self.fresh.is_told(levels) {
+        // NaN fails this comparison too.
+        let is_usable = cost.abs() <= LARGEST;
+        if let Some((row, count)) = self.rows.get_mut(levels) {
+            if let Some(mean) = row.filter(|_| is_usable).and_then(|row| self.costs.get_mut(row)) {
+                *count += 1.0;
+                *mean += (cost - *mean) / *count;
+            }
             return Ok(());
         }
         self.fresh.tell(levels, cost)?;
         let x = self.code.encode(levels);
-        // NaN fails this comparison too.
-        if cost.abs() <= LARGEST {
+        self.rows.insert(levels.to_vec(), (is_usable.then_some(self.costs.len()), 1.0));
+        if is_usable {
             self.design.push(&x);
             self.costs.push(cost);
         } else {
@@ -205,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cost_of_a_point_counts() {
+    fn the_mean_cost_of_a_point_counts() {
         let mut bocs = quick(&[Knob::nominal(2); 3], Minimiser::Annealing);
         bocs.tell(&[1, 0, 1], 2.0).unwrap();
         bocs.tell(&[1, 0, 1], 5.0).unwrap();
-        assert_eq!((bocs.design.rows(), &bocs.costs[..]), (1, &[2.0][..]));
+        assert_eq!((bocs.design.rows(), &bocs.costs[..]), (1, &[3.5][..]));
     }
 
     #[test]

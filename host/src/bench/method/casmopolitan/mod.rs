@@ -32,7 +32,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use super::graph::{Ascent, Ensemble, History, Member, Product};
-use super::{Entry, Method, Task};
+use super::{Entry, Method, Recommendation, Task};
 use crate::bench::method::surrogate::{Prior, Range, Rule, Standard, fit};
 use crate::error::Error;
 
@@ -158,6 +158,18 @@ impl Method for Casmopolitan {
             }
         }
         Ok(())
+    }
+
+    /// By a process on all observations, not only those of the region.
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let history = &self.history;
+        let all: Vec<usize> = (0..history.costs.len()).collect();
+        let (columns, standard) = (history.columns(&all), Standard::of(&history.costs));
+        let kernel = Overlap::new(history.domain.knobs(), &columns);
+        let fitted = fit(&kernel, &standard.y, &Prior::WEAK, Range::NOISE, self.theta.as_deref(), FIT).ok()?;
+        let product = Product::new(&kernel.tables(&fitted.theta), 1.0, &columns);
+        let mut ensemble = Ensemble::new(vec![Member { gp: fitted.gp, product, shift: 0.0 }], standard.best);
+        standard.recommend(history.levels.iter().map(|levels| (levels, ensemble.predict(levels))))
     }
 }
 

@@ -31,7 +31,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
 use super::graph::{Ascent, Diffusion, Ensemble, History};
-use super::{Entry, Method, Task};
+use super::{Entry, Method, Recommendation, Task};
 use crate::bench::method::surrogate::Standard;
 use crate::error::Error;
 
@@ -73,13 +73,9 @@ impl Combo {
     }
 }
 
-impl Method for Combo {
-    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
-        let standard = Standard::of(&self.history.costs);
-        if standard.y.iter().all(|y| *y == standard.best) {
-            // Nothing to learn from yet.
-            return Ok(self.history.fresh());
-        }
+impl Combo {
+    /// Samples of the process on all observations; the chain goes on.
+    fn model(&mut self, standard: &Standard) -> Result<Ensemble, Error> {
         let Self { history, random, graphs, hyper } = self;
         let all: Vec<usize> = (0..history.costs.len()).collect();
         let columns = history.columns(&all);
@@ -92,7 +88,20 @@ impl Method for Combo {
             posterior.sweep(hyper, random);
             members.push(posterior.member(hyper)?);
         }
-        let mut search = Ascent::new(history, Ensemble::new(members, standard.best));
+        Ok(Ensemble::new(members, standard.best))
+    }
+}
+
+impl Method for Combo {
+    fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
+        let standard = Standard::of(&self.history.costs);
+        if !varies(&standard) {
+            return Ok(self.history.fresh());
+        }
+        let ensemble = self.model(&standard)?;
+        let Self { history, random, .. } = self;
+        let all: Vec<usize> = (0..history.costs.len()).collect();
+        let mut search = Ascent::new(history, ensemble);
         let incumbent = history.best_of(&all).map(|place| &history.levels[place][..]).unwrap_or_default();
         let mut starts = history.domain.neighbours(incumbent);
         starts.shuffle(random);
@@ -108,6 +117,21 @@ impl Method for Combo {
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         self.history.tell(levels, cost)
     }
+
+    fn recommend(&mut self) -> Option<Recommendation> {
+        let standard = Standard::of(&self.history.costs);
+        // The next ask must not notice: the chain goes back to where it was.
+        let kept = (self.random.clone(), self.hyper.clone());
+        let ensemble = varies(&standard).then(|| self.model(&standard).ok()).flatten();
+        (self.random, self.hyper) = kept;
+        let mut ensemble = ensemble?;
+        standard.recommend(self.history.levels.iter().map(|levels| (levels, ensemble.predict(levels))))
+    }
+}
+
+/// Whether there is something to learn from.
+fn varies(standard: &Standard) -> bool {
+    standard.y.iter().any(|y| *y != standard.best)
 }
 
 #[cfg(test)]

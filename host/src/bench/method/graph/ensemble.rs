@@ -9,7 +9,7 @@ use trimtab::Level;
 
 use super::Product;
 use super::product::Around;
-use crate::bench::method::surrogate::{Gp, Rule};
+use crate::bench::method::surrogate::{Gp, Posterior, Rule};
 
 /// A process and the kernel that it uses.
 pub(in crate::bench::method) struct Member {
@@ -40,6 +40,20 @@ impl Ensemble {
             let own = member.product.covariances(levels, k);
             score(member, *best, own, k)
         }))
+    }
+
+    /// Mean and variance of the mixture of all processes.
+    pub(in crate::bench::method) fn predict(&mut self, levels: &[Level]) -> Posterior {
+        let Self { members, k, .. } = self;
+        let (mut mean, mut square, n) = (0.0, 0.0, members.len() as f64);
+        for member in members.iter() {
+            let own = member.product.covariances(levels, k);
+            let one = member.gp.posterior(own, k);
+            let middle = one.mean + member.shift;
+            mean += middle / n;
+            square += (one.variance + middle * middle) / n;
+        }
+        Posterior { mean, variance: (square - mean * mean).max(0.0) }
     }
 
     /// A rough score for screening many combinations: only two processes that lie apart in the

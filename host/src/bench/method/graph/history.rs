@@ -12,25 +12,37 @@ use crate::error::Error;
 pub(in crate::bench::method) struct History {
     pub(in crate::bench::method) domain: Domain,
     pub(in crate::bench::method) levels: Vec<Vec<Level>>,
+    /// The mean of each combination's measurements.
     pub(in crate::bench::method) costs: Vec<f64>,
+    /// Their numbers.
+    counts: Vec<f64>,
     told: Random,
 }
 
 impl History {
     pub(in crate::bench::method) fn new(knobs: &[Knob], seed: u64) -> Self {
         let domain = Domain::new(knobs);
-        Self { levels: Vec::new(), costs: Vec::new(), told: Random::new(domain.clone(), seed), domain }
+        Self {
+            levels: Vec::new(),
+            costs: Vec::new(),
+            counts: Vec::new(),
+            told: Random::new(domain.clone(), seed),
+            domain,
+        }
     }
 
-    /// Adds an observation. A repeated combination replaces its cost.
+    /// Adds an observation. A repeated combination gets the mean of its costs.
     pub(in crate::bench::method) fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {
         if self.is_told(levels) {
-            let own = self.levels.iter().zip(&mut self.costs).filter(|(own, _)| *own == levels);
-            own.for_each(|(_, old)| *old = cost);
+            if let Some(place) = self.levels.iter().position(|own| own == levels) {
+                self.counts[place] += 1.0;
+                self.costs[place] += (cost - self.costs[place]) / self.counts[place];
+            }
             return Ok(());
         }
         self.levels.push(levels.to_vec());
         self.costs.push(cost);
+        self.counts.push(1.0);
         self.told.tell(levels, cost)
     }
 
@@ -62,5 +74,19 @@ impl History {
     pub(in crate::bench::method) fn columns(&self, chosen: &[usize]) -> Vec<Vec<Level>> {
         let column = |knob: usize| chosen.iter().map(|place| self.levels[*place][knob]).collect();
         (0..self.domain.knobs().len()).map(column).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_measurements_are_averaged() {
+        let mut history = History::new(&[Knob::nominal(2); 2], 1);
+        for (levels, cost) in [([0, 1], 1.0), ([1, 1], 7.0), ([0, 1], 2.0), ([0, 1], 6.0)] {
+            history.tell(&levels, cost).unwrap();
+        }
+        assert_eq!((&history.costs[..], history.levels.len()), (&[3.0, 7.0][..], 2));
     }
 }
