@@ -19,6 +19,7 @@ mod descent;
 mod graph;
 mod heat;
 pub(crate) mod linalg;
+mod optuna;
 mod random;
 mod relaxed;
 mod rembo;
@@ -104,6 +105,9 @@ pub(crate) const METHODS: &[Entry] = &[
     random::RANDOM,
 ];
 
+/// Methods that need more than this program. `all` leaves them out.
+pub(crate) const EXTRA: &[Entry] = &[optuna::OPTUNA];
+
 /// Mean seconds per suggestion of other people's implementations on problems of 10 to 25 bits, up
 /// to 100 evaluations, on one core of another desktop: the paper authors' code with bayeso, the
 /// BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
@@ -125,7 +129,7 @@ impl FromStr for Choice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        METHODS.iter().find(|entry| entry.name == name).map(Self).ok_or_else(|| {
+        METHODS.iter().chain(EXTRA).find(|entry| entry.name == name).map(Self).ok_or_else(|| {
             let names: Vec<_> = METHODS.iter().map(|entry| entry.name).collect();
             format!("there is no method `{name}`; there are {}, and `all`", names.join(", "))
         })
@@ -175,6 +179,12 @@ mod tests {
                 assert_ne!(first, trace(entry, knobs, 2, 14), "{}", entry.name);
             }
         }
+    }
+
+    #[test]
+    fn extra_methods_are_found_by_name_alone() {
+        assert!(EXTRA.iter().all(|entry| entry.name.parse::<Choice>().is_ok()));
+        assert!(EXTRA.iter().all(|entry| METHODS.iter().all(|own| own.name != entry.name)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::args::{Masks, RaceArgs};
 use super::noise::Noise;
 use super::store::{Settings, checksum};
 use crate::bench::domain::Domain;
-use crate::bench::method::{Choice, Entry, METHODS};
+use crate::bench::method::{Choice, EXTRA, Entry, METHODS};
 use crate::bench::problem::{BEYOND, Fence, Instance, Mask, Optimum, PAPER, Problem, Sources, Spec};
 use crate::error::Error;
 
@@ -171,18 +171,15 @@ fn separate(names: &str) -> Vec<String> {
     problems
 }
 
-/// The methods with these names, in table order, each once.
+/// The methods with these names, in table order, each once; extra ones last and only by name.
 fn methods(names: &[String]) -> Result<Vec<&'static Entry>, Error> {
     for name in names.iter().filter(|name| *name != "all") {
         name.parse::<Choice>().map_err(Error::Usage)?;
     }
-    let is_named = |entry: &&Entry| {
-        names.iter().any(|name| match name.as_str() {
-            "all" => true,
-            name => name == entry.name,
-        })
-    };
-    Ok(METHODS.iter().filter(is_named).collect())
+    let is_named = |entry: &&Entry| names.iter().any(|name| name == entry.name);
+    let is_all = names.iter().any(|name| name == "all");
+    let own = METHODS.iter().filter(|entry| is_all || is_named(entry));
+    Ok(own.chain(EXTRA.iter().filter(is_named)).collect())
 }
 
 #[cfg(test)]
