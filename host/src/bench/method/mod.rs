@@ -181,6 +181,24 @@ mod tests {
         }
     }
 
+    /// A recommendation is among the measured, and what is asked next does not depend on it.
+    #[test]
+    fn recommending_changes_nothing() {
+        let knobs = [Knob::nominal(3), Knob::ranked(7), Knob::nominal(2), Knob::nominal(2)];
+        for entry in METHODS {
+            let expected = trace(entry, &knobs, 1, 12);
+            let mut method = (entry.start)(&Task { knobs: &knobs, seed: 1, budget: 12 }).unwrap();
+            for (i, levels) in expected.iter().enumerate() {
+                assert!(i == 0 || method.ask().unwrap().as_ref() == Some(levels), "{}, ask {i}", entry.name);
+                method.tell(levels, cost(levels)).unwrap();
+                if let Some(own) = method.recommend() {
+                    assert!(expected[..=i].contains(&own.levels), "{}", entry.name);
+                    assert!(own.belief.is_some_and(|(mean, sd)| mean.is_finite() && sd >= 0.0), "{}", entry.name);
+                }
+            }
+        }
+    }
+
     #[test]
     fn extra_methods_are_found_by_name_alone() {
         assert!(EXTRA.iter().all(|entry| entry.name.parse::<Choice>().is_ok()));

@@ -11,8 +11,9 @@
 //! | repeats | as Optuna likes |
 //!
 //! **Choices**
-//! - Not one of `--method all`: it needs python3 and, for the first run, a network. Named explicitly,
-//!   it installs Optuna into a virtual environment, `optuna` in cargo's target directory.
+//! - Not one of `--method all`: it needs python3 and, for the first run, a network. Named
+//!   explicitly, it installs Optuna into a virtual environment, `optuna` in cargo's target
+//!   directory.
 //! - The seconds of a run are those of this process, not of Python; `cargo xtask bench serve` times
 //!   Optuna.
 

@@ -9,8 +9,8 @@
 //! | margin | half of the smallest rise of s by a step from the optimum: every step that rises fails |
 //!
 //! **Choices**
-//! - The optimum must lie on the edge, because users' best settings often do: the fastest clock that
-//!   still works is next to one that does not.
+//! - The optimum must lie on the edge, because users' best settings often do: the fastest clock
+//!   that still works is next to one that does not.
 //! - Up to 400 random s are drawn, until the share of failing combinations is within 0.005 of the
 //!   wanted one; else the nearest is taken. Random signs put s(optimum) anywhere among all s(c), so
 //!   some draw is near.

@@ -58,7 +58,7 @@ pub(crate) struct RaceArgs {
     /// Rename the levels at random, one mask per seed: `on`, or `both` for runs with and without
     #[arg(long, value_name = "WHICH", default_value = "off", default_missing_value = "on", num_args = 0..=1)]
     pub(crate) mask: Masks,
-    /// Add noise to the costs that methods are told: its standard deviation, in those of random costs
+    /// Add noise to what methods are told: its standard deviation, in those of random costs
     ///
     /// The spread of random costs is measured once per instance, on 1000 random combinations. All
     /// methods of a seed meet the same noise. Runs then also record what the method recommends
