@@ -9,25 +9,22 @@ use crate::space::SpaceError;
 ///
 /// ```
 /// use trimtab::{Config, InitError, Knob, Space};
-/// const BITS: [Knob; 4] = [Knob::nominal(2); 4];
-/// type Bits = trimtab::tuner!(BITS, observations: 8, rows: 16); // without dimensions
-/// let refused = Bits::new().init(Space::new(&BITS)?, Config::paper(), 1);
-/// assert_eq!(refused, Err(InitError::TooManyFeatures { needed: 4, most: 0 }));
+/// type Bits = trimtab::tuner!([Knob::nominal(2); 4], observations: 8, rows: 16);
+/// let refused = Bits::new().init(Space::new(&[Knob::ranked(9)])?, Config::default(), 1);
+/// assert_eq!(refused, Err(InitError::TooManyFeatures { needed: 9, most: 0 }));
 /// # Ok::<(), trimtab::SpaceError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InitError {
-    /// The space has more features than the tuner has room for: graded ones, or all of them under a
-    /// random map.
+    /// The space needs more numbers than the tuner has room for: one per level of a graded knob, or
+    /// one per feature under a random map.
     TooManyFeatures {
-        /// Number of features of this space.
+        /// How many this space needs.
         needed: usize,
-        /// Number of features that the tuner has room for.
+        /// How many the tuner has room for.
         most: usize,
     },
-    /// The configuration has a random map, but the tuner has no dimensions (D = 0).
-    NoDimensions,
     /// [`Encoding::Compact`](crate::Encoding::Compact) needs an index for each combination, and
     /// there are more than 2⁶⁴. [`Encoding::PerKnob`](crate::Encoding::PerKnob) takes spaces of any
     /// size.
@@ -38,9 +35,8 @@ impl fmt::Display for InitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooManyFeatures { needed, most } => {
-                write!(f, "the space needs {needed} features, the tuner has room for {most}")
+                write!(f, "the space needs {needed} graded levels or features, the tuner has room for {most}")
             }
-            Self::NoDimensions => write!(f, "a random map needs a tuner with dimensions, name dimensions in tuner!"),
             Self::TooLarge => write!(f, "more than 2^64 combinations need Encoding::PerKnob"),
         }
     }

@@ -16,5 +16,5 @@ pub use crate::paper::pseudo_inverse::pseudo_inverse;
 pub use crate::paper::reconstruction::Reconstruction;
 pub use crate::surrogate::costs::Standard;
 pub use crate::surrogate::fit::Fit;
-pub use crate::surrogate::gp::{Gp, Posterior};
+pub use crate::surrogate::gp::{Gp, Posterior, Repeats};
 pub use crate::surrogate::kernel::{Pair, matern52, matern52_slope};

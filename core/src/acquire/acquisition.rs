@@ -52,7 +52,7 @@ impl Acquisition {
 ///
 /// ```
 /// use trimtab::internals::{Posterior, Rule};
-/// let [sure, unsure] = [0.01, 1.0].map(|variance| Posterior { mean: 0.0, variance });
+/// let [sure, unsure] = [0.01, 1.0].map(|variance| Posterior::new(0.0, variance));
 /// for rule in [Rule::Ucb { beta: 2.0 }, Rule::ExpectedImprovement { best: -1.0 }] {
 ///     assert!(rule.score(unsure) < rule.score(sure));
 /// }
@@ -81,6 +81,32 @@ impl Rule {
         match self {
             Self::Ucb { beta } => posterior.mean - beta * sigma,
             Self::ExpectedImprovement { best } => -(ln(sigma) + log_improvement((best - posterior.mean) / sigma)),
+        }
+    }
+}
+
+/// Least deviation of a label: one success or failure says something about its neighbours, not
+/// everything.
+const LEAST_LABEL: f32 = 0.15;
+/// Least chance of success that counts: if everything fails nearby, the score still decides.
+const LEAST_CHANCE: f32 = 1e-6;
+
+/// The chance that a measurement succeeds: Φ(f̂/σ) of the label's mean and deviation.
+pub(crate) fn chance(posterior: Posterior, signal: f32) -> f32 {
+    let sigma = sqrt((posterior.variance / signal).max(0.0)).max(LEAST_LABEL);
+    density_and_below(posterior.label / sigma).1.max(LEAST_CHANCE)
+}
+
+impl Rule {
+    /// A score that takes the chance of success into account, never below `score` itself: the
+    /// improvement on the incumbent's mean that it promises, times the chance.
+    pub(crate) fn weighed(&self, score: f32, chance: f32, incumbent: f32) -> f32 {
+        match self {
+            Self::Ucb { .. } => {
+                let promise = incumbent - score;
+                incumbent - if promise > 0.0 { promise * chance } else { promise / chance }
+            }
+            Self::ExpectedImprovement { .. } => score - ln(chance),
         }
     }
 }
@@ -205,8 +231,7 @@ mod tests {
         for i in -59..40 {
             for variance in [0.01, 0.7, 3.0] {
                 let mean = -0.1 * f64::from(i) * f64::sqrt(variance);
-                let own = Rule::ExpectedImprovement { best: 0.0 }
-                    .slopes(Posterior { mean: mean as f32, variance: variance as f32 });
+                let own = Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior::new(mean as f32, variance as f32));
                 let by_mean = (exact(0.0, mean + 1e-6, variance) - exact(0.0, mean - 1e-6, variance)) / 2e-6;
                 let step = 1e-5 * variance;
                 let by_variance =
@@ -220,14 +245,14 @@ mod tests {
             }
         }
         // The series below −6 continues it, and is the derivative of the score's own series.
-        let slopes = |u: f32| Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior { mean: -u, variance: 1.0 });
+        let slopes = |u: f32| Rule::ExpectedImprovement { best: 0.0 }.slopes(Posterior::new(-u, 1.0));
         let (above, below) = (slopes(-5.999), slopes(-6.001));
         assert!((above.mean - below.mean).abs() < 0.01 * above.mean);
         assert!((above.variance - below.variance).abs() < 0.01 * above.variance.abs());
         let difference = (log_improvement(-19.75) - log_improvement(-20.25)) / 0.5;
         assert!((slopes(-20.0).mean - difference).abs() < 1e-3 * difference);
         // A variance that is rounding error changes nothing.
-        assert_eq!(Rule::Ucb { beta: 2.0 }.slopes(Posterior { mean: 0.0, variance: 0.0 }).variance, 0.0);
+        assert_eq!(Rule::Ucb { beta: 2.0 }.slopes(Posterior::new(0.0, 0.0)).variance, 0.0);
     }
 
     #[test]
@@ -239,7 +264,7 @@ mod tests {
 
     #[test]
     fn ucb_by_hand() {
-        let posterior = Posterior { mean: 1.0, variance: 4.0 };
+        let posterior = Posterior::new(1.0, 4.0);
         let rule = Acquisition::Ucb(Beta::Constant(3.0)).prepare(10, 4.8, -1.5);
         assert_eq!((rule, rule.score(posterior)), (Rule::Ucb { beta: 3.0 }, 1.0 - 3.0 * 2.0));
         assert_eq!(rule.slopes(posterior), Slopes { mean: 1.0, variance: -0.75 });
@@ -253,8 +278,8 @@ mod tests {
         for beta in [0.5, 2.0, 9.0] {
             let rule = Rule::Ucb { beta };
             let variance = rule.needed_variance(1.0, -2.0);
-            assert!(rule.score(Posterior { mean: 1.0, variance }) > -2.0);
-            assert!(rule.score(Posterior { mean: 1.0, variance: variance * 1.01 }) < -2.0);
+            assert!(rule.score(Posterior::new(1.0, variance)) > -2.0);
+            assert!(rule.score(Posterior::new(1.0, variance * 1.01)) < -2.0);
             assert_eq!(rule.needed_variance(-3.0, -2.0), 0.0);
         }
         assert_eq!(Rule::ExpectedImprovement { best: 0.0 }.needed_variance(1.0, -2.0), 0.0);

@@ -18,8 +18,7 @@
 //!   it.
 //! - It is bypassed while asks are pending, and while it is empty if the next observation brings a
 //!   fit.
-//! - Rows beyond C and those of the [descent](crate::Config::descent) are computed each time: of
-//!   256 rows a cache holds 192 by default.
+//! - Rows beyond C are computed each time.
 //!
 //! **Cost.** C × (4T + 4D + K + 18) bytes; O(t) per row and new observation, instead of O(t²) per
 //! row and ask.
@@ -28,7 +27,6 @@ use crate::acquire::table::LookupTable;
 use crate::space::{Combination, Space};
 use crate::surrogate::Model;
 use crate::surrogate::gp::{Partial, Posterior};
-use crate::surrogate::kernel::Hyper;
 use crate::surrogate::observations::Point;
 
 /// Whitened covariances of C rows of a table, for a tuner with the same K, D and T.
@@ -82,7 +80,7 @@ impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
     pub(crate) fn posterior<const M: usize, const P: usize>(
         &mut self,
         (i, table): (usize, &LookupTable<K>),
-        (space, model, hyper): (&Space<K>, &Model<K, M, D, T, P>, &Hyper),
+        (space, model): (&Space<K>, &Model<K, M, D, T, P>),
         is_open: impl Fn(&Combination<K>) -> bool,
     ) -> Option<(&Combination<K>, Posterior)> {
         if !self.fresh {
@@ -98,7 +96,7 @@ impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
         }
         let Self { combination, x, v, partial, .. } = self;
         let combination = combination.as_ref()?;
-        let posterior = model.extend_posterior(space, Point { combination, x }, hyper, v, partial)?;
+        let posterior = model.extend_posterior(space, Point { combination, x }, v, partial)?;
         Some((combination, posterior))
     }
 }
@@ -142,7 +140,7 @@ impl<const K: usize, const D: usize, const T: usize, const C: usize> Default for
 #[macro_export]
 macro_rules! tuner_cache {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
-        $crate::Cache<{ $knobs.len() }, { $crate::sizes::graded_features(&$knobs) }, { $t }, { $l }>
+        $crate::Cache<{ $knobs.len() }, 0, { $t }, { $l }>
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {
         $crate::Cache<{ $knobs.len() }, { $d }, { $t }, { $l }>

@@ -11,6 +11,9 @@
 //! | up to three quarters | one to three steps from one of the three best |
 //! | the rest | anywhere |
 //!
+//! Half of the L candidates of an ask are rows; the other half is left to the sweeps of
+//! [`scan`](crate::acquire::scan), which start where the rows cannot know what is good.
+//!
 //! **Choices**
 //! - A space of at most L combinations is its own table, and the acquisition is minimised exactly.
 //! - A larger space gets new rows with a new best or a new fit. They depend only on the seed, the
@@ -25,7 +28,7 @@
 use heapless::Vec;
 
 use crate::math::random::Random;
-use crate::space::knob::Level;
+use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space};
 
 /// How many of the best observations the rows start from.
@@ -37,7 +40,7 @@ pub(crate) const INCUMBENTS: usize = 3;
 /// use trimtab::{Knob, Space, internals::LookupTable};
 /// let space = Space::<24>::new(&[Knob::nominal(2); 24])?;
 /// let best = space.combination(&[1; 24])?;
-/// let table = LookupTable::new(&space, 128, 0, 1, core::iter::once(best));
+/// let table = LookupTable::new(&space, 128, 1, core::iter::once(best));
 /// // The first rows are the neighbours of the best: one relay switched.
 /// let mut near = (0..24).filter_map(|i| table.row(&space, i));
 /// assert!(near.all(|c| c.levels().iter().filter(|level| **level == 0).count() == 1));
@@ -56,17 +59,11 @@ impl<const K: usize> LookupTable<K> {
     /// No rows.
     pub(crate) const EMPTY: Self = Self { incumbents: Vec::new(), seed: 0, rows: 0, steps: 0, whole: false };
 
-    /// A table, used for several asks: the whole space if it fits in `rows` rows, otherwise `rows`
-    /// minus those kept `free` for a descent.
-    pub fn new(
-        space: &Space<K>,
-        rows: usize,
-        free: usize,
-        seed: u64,
-        best: impl Iterator<Item = Combination<K>>,
-    ) -> Self {
-        let whole = space.last_index() < rows as u64;
-        let rows = if whole { space.last_index() as usize + 1 } else { rows.saturating_sub(free) };
+    /// A table for `candidates` candidates per ask, used for several asks: the whole space if it
+    /// fits, or else half as many rows.
+    pub fn new(space: &Space<K>, candidates: usize, seed: u64, best: impl Iterator<Item = Combination<K>>) -> Self {
+        let whole = space.last_index() < candidates as u64;
+        let rows = if whole { space.last_index() as usize + 1 } else { (candidates / 2).max(1) };
         Self { incumbents: best.take(INCUMBENTS).collect(), seed, rows, steps: steps(space), whole }
     }
 
@@ -140,11 +137,20 @@ pub(crate) fn neighbour<const K: usize>(space: &Space<K>, c: &Combination<K>, st
     *c
 }
 
+/// The levels to try beside one of a knob: all others, or for a graded knob those 1, 2, 4, … levels
+/// down and up.
+pub(crate) fn neighbours(knob: &Knob, level: Level) -> impl Iterator<Item = Level> {
+    let (levels, own, is_graded) = (knob.levels(), usize::from(level), knob.is_graded());
+    let all = (0..if is_graded { 0 } else { levels }).filter(move |other| *other != own);
+    let distances = (0..if is_graded { 16 } else { 0 }).map(|power| 1usize << power);
+    let near = distances.flat_map(move |distance| [own.checked_sub(distance), Some(own + distance)]).flatten();
+    all.chain(near.filter(move |other| *other < levels)).map(|level| level as Level)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::space::knob::Knob;
 
     fn distance<const K: usize>(a: &Combination<K>, b: &Combination<K>) -> usize {
         a.levels().iter().zip(b.levels()).filter(|(a, b)| a != b).count()
@@ -162,10 +168,19 @@ mod tests {
     }
 
     #[test]
+    fn a_graded_knob_is_tried_in_doubling_steps() {
+        let levels = |knob: Knob, level| neighbours(&knob, level).collect::<std::vec::Vec<_>>();
+        assert_eq!(levels(Knob::nominal(4), 1), [0, 2, 3]);
+        assert_eq!(levels(Knob::ranked(10), 3), [2, 4, 1, 5, 7]);
+        assert_eq!(levels(Knob::ranked(256), 255), [254, 253, 251, 247, 239, 223, 191, 127]);
+        assert!(levels(Knob::nominal(1), 0).is_empty());
+    }
+
+    #[test]
     fn a_large_space_has_near_and_far_rows_the_same_each_time() {
         let space = Space::<24>::new(&[Knob::nominal(2); 24]).unwrap();
         let best = space.draw(&mut Random::new(5, 5));
-        let table = LookupTable::new(&space, 128, 0, 9, core::iter::once(best));
+        let table = LookupTable::new(&space, 256, 9, core::iter::once(best));
         let rows: std::vec::Vec<_> = (0..128).map(|i| table.row(&space, i).unwrap()).collect();
         assert!(rows[..24].iter().all(|row| distance(row, &best) == 1));
         assert!((1..24).all(|i| !rows[..i].contains(&rows[i])));
@@ -179,11 +194,11 @@ mod tests {
     #[test]
     fn a_space_that_fits_is_its_own_table() {
         let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
-        let table = |rows, free| LookupTable::new(&space, rows, free, 1, core::iter::empty());
-        let whole = table(32, 10);
+        let table = |rows| LookupTable::new(&space, rows, 1, core::iter::empty());
+        let whole = table(32);
         assert!(whole.is_whole() && whole.len() == 32);
         assert!((0..32).all(|i| whole.row(&space, i) == space.at(i as u64)));
-        // One row too few: some of them are free for the descent.
-        assert!(!table(31, 10).is_whole() && table(31, 10).len() == 21 && table(31, 31).is_empty());
+        // One row too few.
+        assert!(!table(31).is_whole() && table(31).len() == 15);
     }
 }

@@ -92,10 +92,10 @@ pub enum WhenFull {
 pub struct Config {
     /// Whether small or large values are good.
     pub goal: Goal,
-    /// How a combination becomes features.
+    /// How a combination becomes features, in a tuner with a random map.
     pub encoding: Encoding,
-    /// The random map. `None` means `Centred` in a tuner with dimensions and no map in one without.
-    pub map: Option<Distribution>,
+    /// The random map of a tuner with dimensions.
+    pub map: Distribution,
     /// Prior belief about mean and variance.
     pub prior: Prior,
     /// Which hyper-parameters are fitted.
@@ -112,16 +112,13 @@ pub struct Config {
     pub initial: u16,
     /// Where the variance of the measurement noise comes from.
     pub noise: Noise,
-    /// How often one combination may be measured in total while it is in doubt whether it is the
-    /// best; 1 turns remeasuring off.
+    /// How often one combination may be measured in total, if measuring it again is worth more than
+    /// a new one; 1 turns measuring again off. Only a model that believes in noise does so.
     pub remeasure: u16,
     /// What to do with a new observation when there is no room.
     pub when_full: WhenFull,
-    /// Number of table rows to spend on a descent by single steps from the best of the others; at
-    /// most half of the rows.
-    pub descent: u16,
-    /// Number of rows of the lookup table to use; 0 uses all. Tuners of different sizes with equal
-    /// limits propose the same.
+    /// Number of candidates per ask, half of them rows of the lookup table; 0 uses all that the
+    /// tuner has. Tuners of different sizes with equal limits propose the same.
     pub rows: u16,
     /// Number of observations to keep; 0 keeps as many as fit.
     pub observations: u16,
@@ -132,17 +129,16 @@ impl Config {
     pub(crate) const ZERO: Self = Self {
         goal: Goal::Minimise,
         encoding: Encoding::Compact,
-        map: Some(Distribution::Uniform01),
+        map: Distribution::Uniform01,
         prior: Prior { mean_precision: 0.0, signal_weight: 0.0 },
         fit: Fitting { linear: false, priors: false, sweeps: 0 },
         refit: 0,
         standardise: false,
         acquisition: Acquisition::Ucb(Beta::Constant(0.0)),
         initial: 0,
-        noise: Noise::Fitted,
+        noise: Noise::Auto,
         remeasure: 0,
         when_full: WhenFull::Refuse,
-        descent: 0,
         rows: 0,
         observations: 0,
     };
@@ -151,17 +147,16 @@ impl Config {
     pub const DEFAULT: Self = Self {
         goal: Goal::Minimise,
         encoding: Encoding::PerKnob,
-        map: None,
+        map: Distribution::Centred,
         prior: Prior::WEAK,
         fit: Fitting { linear: true, priors: true, sweeps: 1 },
-        refit: 8,
+        refit: 16,
         standardise: true,
         acquisition: Acquisition::Ucb(Beta::Constant(2.0)),
         initial: 4,
-        noise: Noise::Fitted,
-        remeasure: 1,
+        noise: Noise::Auto,
+        remeasure: u16::MAX,
         when_full: WhenFull::Refuse,
-        descent: 64,
         rows: 0,
         observations: 0,
     };
@@ -193,7 +188,7 @@ impl Config {
         Self {
             goal: Goal::Minimise,
             encoding: Encoding::Compact,
-            map: Some(Distribution::Uniform01),
+            map: Distribution::Uniform01,
             prior: Prior::MAXIMUM_LIKELIHOOD,
             fit: Fitting { linear: false, priors: false, sweeps: 4 },
             refit: u16::MAX,
@@ -203,7 +198,6 @@ impl Config {
             noise: Noise::Given(0.01),
             remeasure: 1,
             when_full: WhenFull::Refuse,
-            descent: 0,
             rows: 0,
             observations: 0,
         }

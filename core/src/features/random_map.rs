@@ -65,9 +65,13 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
             Distribution::Signs => (2.0 * sqrt(1.0 / d), -sqrt(1.0 / d)),
             Distribution::Identity => (0.0, 0.0),
         };
-        for row in 0..D {
-            let row = self.matrix.row_mut(row);
+        for i in 0..D {
+            let row = self.matrix.row_mut(i);
             row.fill(0.0);
+            if distribution == Distribution::Identity {
+                row.iter_mut().skip(i).take(1).for_each(|r| *r = 1.0);
+                continue;
+            }
             for r in row.iter_mut().take(m) {
                 let u = random.uniform();
                 let u = if distribution == Distribution::Signs { f32::from(u8::from(u >= 0.5)) } else { u };

@@ -110,11 +110,16 @@ impl<const P: usize> Cholesky<P> {
 
     /// Solves Lᵀ·x = b in place.
     pub fn solve_upper(&self, b: &mut [f32]) {
-        for i in (0..self.len).rev() {
+        self.solve_upper_to(0, b);
+    }
+
+    /// The elements of x from `first` on, where Lᵀ·x = b; those before it are left alone.
+    pub fn solve_upper_to(&self, first: usize, b: &mut [f32]) {
+        for i in (first..self.len).rev() {
             let Some((diagonal, row)) = self.row(i).split_last() else { continue };
             let Some((left, [x, ..])) = b.split_at_mut_checked(i) else { continue };
             *x /= *diagonal;
-            left.iter_mut().zip(row).for_each(|(left, l)| *left -= *l * *x);
+            left.iter_mut().zip(row).skip(first).for_each(|(left, l)| *left -= *l * *x);
         }
     }
 

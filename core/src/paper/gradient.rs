@@ -71,12 +71,12 @@ pub fn posterior_gradient<'a, const D: usize, const T: usize, const P: usize>(
 /// them. The smallest score wins.
 ///
 /// ```
-/// use trimtab::internals::{Gp, Random, Rule, minimise, score_gradient};
+/// use trimtab::internals::{Gp, Random, Repeats, Rule, minimise, score_gradient};
 /// use trimtab::{Hyper, Prior, sizes::triangle};
 /// let hyper = Hyper { length_scale: 1.0, linear_weight: 0.0, noise: 1e-3 };
 /// let mut gp = Gp::<1, { triangle(1) }>::new();
 /// gp.extend(1, |_, row| row.fill(1.0 + hyper.noise))?;
-/// gp.condition(&[1.0], &Prior::FIXED);
+/// gp.condition(&[1.0], &Prior::FIXED, Repeats::default());
 /// // One bad observation at 0 in the box [−1, 3]: the best point is as far from it as possible.
 /// let found = minimise(&[(-1.0, 3.0)], 3, &mut Random::new(1, 0), |x, gradient| {
 ///     score_gradient(&gp, &hyper, &Rule::Ucb { beta: 2.0 }, [[0.0]].iter(), x, gradient)
@@ -108,6 +108,7 @@ mod tests {
     use crate::math::matrix::triangle;
     use crate::math::random::Random;
     use crate::paper::continuous::minimise;
+    use crate::surrogate::gp::Repeats;
 
     const D: usize = 4;
     const N: usize = 12;
@@ -134,7 +135,7 @@ mod tests {
             }
         })
         .unwrap();
-        gp.condition(&y, &prior);
+        gp.condition(&y, &prior, Repeats::default());
         Setting { points, y, hyper, prior, gp }
     }
 

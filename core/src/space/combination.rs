@@ -39,6 +39,9 @@ impl<const K: usize> Hash for Combination<K> {
 }
 
 impl<const K: usize> Combination<K> {
+    /// No knobs; all zero.
+    pub(crate) const EMPTY: Self = Self { levels: [0; K], knobs: 0 };
+
     /// The level of each knob, in the order of declaration.
     pub fn levels(&self) -> &[Level] {
         self.levels.get(..usize::from(self.knobs)).unwrap_or(&[])

@@ -69,6 +69,11 @@ impl Standard {
         ((cost.min(self.cap) * self.unit).clamp(-LARGEST, LARGEST) - self.mean) / self.deviation
     }
 
+    /// A difference of costs as the surrogate sees it, where nothing is cut.
+    pub(crate) fn apply_difference(&self, difference: f32) -> f32 {
+        (difference * self.unit / self.deviation).min(LARGEST)
+    }
+
     /// A standardised cost in the user's units.
     pub fn undo(&self, y: f32) -> f32 {
         (y * self.deviation + self.mean) / self.unit

@@ -25,7 +25,7 @@ use crate::config::{Config, Distribution, Encoding};
 use crate::error::InitError;
 use crate::features::encoding::Encoder;
 use crate::features::random_map::RandomMap;
-use crate::math::float::{dot, sum_of};
+use crate::math::float::sum_of;
 use crate::space::{Combination, Space};
 use crate::surrogate::kernel::Pair;
 use crate::surrogate::observations::Point;
@@ -35,7 +35,6 @@ use crate::surrogate::observations::Point;
 pub(crate) struct Geometry<const K: usize, const M: usize, const D: usize> {
     encoder: Encoder<K>,
     map: RandomMap<D, M>,
-    projected: bool,
     graded: bool,
     nominal_square: f32,
     inverse_square: f32,
@@ -46,7 +45,6 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         Self {
             encoder: Encoder::empty(),
             map: RandomMap::new(),
-            projected: false,
             graded: false,
             nominal_square: 0.0,
             inverse_square: 0.0,
@@ -59,20 +57,16 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
             return Err(InitError::TooLarge);
         }
         let encoder = Encoder::new(space, config.encoding);
-        let map = config.map.unwrap_or(if M == 0 { Distribution::Identity } else { Distribution::Centred });
-        let projected = map != Distribution::Identity;
-        let (needed, most) = if projected { (encoder.features(), M) } else { (encoder.graded_features(), D) };
+        let needed = encoder.features();
+        let most = if config.map == Distribution::Identity { M.min(D) } else { M };
         if needed > most {
             return Err(InitError::TooManyFeatures { needed, most });
         }
-        if projected && D == 0 {
-            return Err(InitError::NoDimensions);
-        }
-        self.map.draw(map, encoder.features(), seed);
+        self.map.draw(config.map, needed, seed);
         let (all, nominal) = encoder.mean_square();
         self.inverse_square = if all > 0.0 { 1.0 / all } else { 0.0 };
         self.graded = encoder.graded_features() > 0;
-        (self.encoder, self.projected, self.nominal_square) = (encoder, projected, nominal);
+        (self.encoder, self.nominal_square) = (encoder, nominal);
         Ok(())
     }
 
@@ -81,61 +75,38 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
         &self.encoder
     }
 
-    /// The random map, if there is one.
-    pub(crate) fn map(&self) -> Option<&RandomMap<D, M>> {
-        self.projected.then_some(&self.map)
+    /// The random map.
+    pub(crate) fn map(&self) -> &RandomMap<D, M> {
+        &self.map
     }
 
     /// The mean of ‖x − x′‖² over pairs of combinations.
     pub(crate) fn typical_square(&self) -> f32 {
-        let stretch = if self.is_projected() { self.map.stretch(self.encoder.features()) } else { 1.0 };
-        2.0 * self.encoder.mean_square().0 * stretch
+        2.0 * self.encoder.mean_square().0 * self.map.stretch(self.encoder.features())
     }
 
-    /// The stored coordinates of a combination.
+    /// The embedding of a combination; empty without a random map.
     pub(crate) fn locate(&self, space: &Space<K>, c: &Combination<K>) -> [f32; D] {
-        let mut x = [0.0; D];
-        if self.is_projected() {
-            let mut z = [0.0; M];
+        let (mut z, mut x) = ([0.0; M], [0.0; D]);
+        if D > 0 {
             self.encoder.encode(space, c, &mut z);
             self.map.embed(&z, &mut x);
-        } else {
-            self.encoder.encode_graded(space, c, &mut x);
         }
         x
     }
 
     /// The pair of a point with itself.
     pub(crate) fn own_pair(&self, space: &Space<K>, a: Point<'_, K, D>) -> Pair {
-        let graded = match (self.is_graded(), self.is_projected()) {
-            (false, _) => 0.0,
-            (true, false) => dot(a.x, a.x),
-            (true, true) => self.encoder.graded_product(space, a.combination, a.combination),
-        };
+        let graded = if self.graded { self.encoder.graded_product(space, a.combination, a.combination) } else { 0.0 };
         Pair { squared_distance: 0.0, product: (self.nominal_square + graded) * self.inverse_square }
     }
 
     /// The pair of two points of which `differing` nominal knobs differ.
     #[inline(always)]
     pub(crate) fn pair(&self, space: &Space<K>, differing: f32, a: Point<'_, K, D>, b: Point<'_, K, D>) -> Pair {
-        let between = sum_of(a.x, b.x, |x, y| (x - y) * (x - y));
-        let squared_distance = if self.is_projected() { between } else { differing + between };
-        let graded = match (self.is_graded(), self.is_projected()) {
-            (false, _) => 0.0,
-            (true, false) => sum_of(a.x, b.x, |x, y| x * y),
-            (true, true) => self.encoder.graded_product(space, a.combination, b.combination),
-        };
+        let squared_distance = sum_of(a.x, b.x, |x, y| (x - y) * (x - y));
+        let graded = if self.graded { self.encoder.graded_product(space, a.combination, b.combination) } else { 0.0 };
         let product = (self.nominal_square - 0.5 * differing + graded) * self.inverse_square;
         Pair { squared_distance, product }
-    }
-
-    /// Whether there is a random map. Known at compile time for a tuner without room for one.
-    fn is_projected(&self) -> bool {
-        M > 0 && D > 0 && self.projected
-    }
-
-    /// Whether any knob is graded. Known at compile time for a tuner without stored coordinates.
-    fn is_graded(&self) -> bool {
-        D > 0 && self.graded
     }
 }

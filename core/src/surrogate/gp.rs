@@ -41,16 +41,36 @@ pub struct Posterior {
     pub mean: f32,
     /// Variance, never negative.
     pub variance: f32,
+    /// Mean of the label: 1 for a measurement that succeeds, −1 for one that fails.
+    pub label: f32,
+}
+
+impl Posterior {
+    /// A posterior where nothing has failed.
+    pub const fn new(mean: f32, variance: f32) -> Self {
+        Self { mean, variance, label: 1.0 }
+    }
+}
+
+/// Measurements of combinations that were measured before, beyond the first of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Repeats {
+    /// Their number.
+    pub count: f32,
+    /// Sum of the squared deviations from the means of their combinations, divided by the noise.
+    pub square: f32,
+    /// Logarithm of the noise.
+    pub log_noise: f32,
 }
 
 /// A Gaussian process over at most T observations.
 ///
 /// ```
-/// use trimtab::{Prior, internals::Gp, sizes::triangle};
+/// use trimtab::{Prior, internals::{Gp, Repeats}, sizes::triangle};
 /// let mut gp = Gp::<2, { triangle(2) }>::new();
 /// // Two nearly independent observations, with noise 1.
 /// gp.extend(2, |i, row| row.copy_from_slice(&[&[2.0][..], &[0.1, 2.0]][i]))?;
-/// gp.condition(&[-1.0, 1.0], &Prior::WEAK);
+/// gp.condition(&[-1.0, 1.0], &Prior::WEAK, Repeats::default());
 /// let posterior = |k: [f32; 2]| gp.posterior(1.0, |row| row.copy_from_slice(&k));
 /// let (low, high) = (posterior([1.0, 0.1]), posterior([0.1, 1.0]));
 /// assert!(low.mean < 0.0 && high.mean > 0.0);
@@ -64,6 +84,9 @@ pub struct Gp<const T: usize, const P: usize> {
     ones: [f32; T],
     weights: [f32; T],
     ones_weights: [f32; T],
+    /// Whitened labels, if any measurement failed.
+    labels: [f32; T],
+    is_labelled: bool,
     /// How many of the whitened ones belong to the current factor; they grow with it.
     ones_len: usize,
     mean: f32,
@@ -84,6 +107,8 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             ones: [0.0; T],
             weights: [0.0; T],
             ones_weights: [0.0; T],
+            labels: [0.0; T],
+            is_labelled: false,
             ones_len: 0,
             mean: 0.0,
             mean_variance: 0.0,
@@ -123,8 +148,9 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 
     /// Conditions on the costs of all observations in the factor: mean, signal variance and
     /// likelihood.
-    pub fn condition(&mut self, y: &[f32], prior: &Prior) {
-        self.assess(y, prior);
+    pub fn condition(&mut self, y: &[f32], prior: &Prior, repeats: Repeats) {
+        self.assess(y, prior, repeats);
+        self.is_labelled = false;
         for (weights, of) in [(&mut self.weights, &self.whitened), (&mut self.ones_weights, &self.ones)] {
             // Element by element: copying an array calls `memmove`, which is 1.5 KB of flash.
             weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
@@ -135,7 +161,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// The part of [`condition`](Self::condition) that the likelihood needs; posteriors need all of
     /// it.
     #[inline(never)]
-    pub(crate) fn assess(&mut self, y: &[f32], prior: &Prior) {
+    pub(crate) fn assess(&mut self, y: &[f32], prior: &Prior, repeats: Repeats) {
         let n = self.len();
         let (Some(whitened), Some(ones)) = (self.whitened.get_mut(..n), self.ones.get_mut(..n)) else { return };
         whitened.iter_mut().zip(y).for_each(|(w, y)| *w = *y);
@@ -147,14 +173,25 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.mean_variance = 1.0 / (ones_square + prior.mean_precision);
         let together = dot(ones, whitened);
         self.mean = together * self.mean_variance;
-        let square = (dot(whitened, whitened) - together * self.mean).max(0.0);
+        let square = (dot(whitened, whitened) - together * self.mean).max(0.0) + repeats.square;
         whitened.iter_mut().zip(&mut *ones).for_each(|(w, one)| *w -= self.mean * *one);
-        let (count, weight) = (n as f32, prior.signal_weight);
+        let (count, weight) = (n as f32 + repeats.count, prior.signal_weight);
         self.signal = if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 };
         let log_signal = ln(self.signal);
         let by_signal = if weight.is_finite() { weight * (log_signal + 1.0 / self.signal) } else { 0.0 };
         let by_mean = if prior.mean_precision.is_finite() { ln(1.0 + ones_square / prior.mean_precision) } else { 0.0 };
-        self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal, by_signal, by_mean);
+        let by_noise = repeats.count * repeats.log_noise;
+        self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal + by_noise, by_signal, by_mean);
+    }
+
+    /// Learns which observations failed, through the same factor; call after
+    /// [`condition`](Self::condition).
+    pub(crate) fn label(&mut self, failed: impl Iterator<Item = bool>) {
+        let n = self.len();
+        let Some(labels) = self.labels.get_mut(..n) else { return };
+        labels.iter_mut().zip(failed).for_each(|(label, failed)| *label = if failed { -1.0 } else { 1.0 });
+        self.factor.solve_lower(labels);
+        self.is_labelled = true;
     }
 
     /// The logarithm of the marginal likelihood of the costs, including the prior of the signal
@@ -172,7 +209,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// The posterior at a combination with prior variance `own`; `write` writes its covariances
     /// with the observations.
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
-        let nothing = Posterior { mean: self.mean, variance: self.signal * own };
+        let nothing = Posterior::new(self.mean, self.signal * own);
         self.posterior_above(own, write, |_| 0.0).unwrap_or(nothing)
     }
 
@@ -222,7 +259,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         for (v, ones_weight) in k.iter_mut().zip(&self.ones_weights) {
             *v = -2.0 * self.signal * (*v + self.mean_variance * (1.0 - partial.ones) * ones_weight);
         }
-        (posterior, self.weights.get(..self.len()).unwrap_or_default())
+        (posterior, self.weights())
     }
 
     /// The posterior from whitened covariances.
@@ -230,7 +267,37 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let v = v.get(..self.len()).unwrap_or_default();
         let ones = 1.0 - partial.ones;
         let share = partial.share + ones * ones * self.mean_variance;
-        Posterior { mean: self.mean + dot(v, &self.whitened), variance: self.signal * share.max(0.0) }
+        Posterior {
+            mean: self.mean + dot(v, &self.whitened),
+            variance: self.signal * share.max(0.0),
+            label: if self.is_labelled { dot(v, &self.labels) } else { 1.0 },
+        }
+    }
+
+    /// The weight of the covariance of observations i and j in the slope of the log likelihood with
+    /// a hyper-parameter, given K⁻¹ there.
+    pub(crate) fn slope_weight(&self, i: usize, j: usize, inverse: f32) -> f32 {
+        let pair = |of: &[f32; T]| of.get(i).zip(of.get(j)).map_or(0.0, |(a, b)| a * b);
+        pair(&self.weights) / self.signal - inverse + pair(&self.ones_weights) * self.mean_variance
+    }
+
+    /// K⁻¹(y − μ).
+    pub(crate) fn weights(&self) -> &[f32] {
+        self.weights.get(..self.len()).unwrap_or_default()
+    }
+
+    /// Solves L·x = b in place, where the first `zeros` elements of b are 0.
+    pub(crate) fn solve_lower_from(&self, zeros: usize, b: &mut [f32]) {
+        self.factor.solve_lower_from(zeros, b, |_, _| true);
+    }
+
+    /// Column j of K⁻¹, from row j on; the rows before it are not computed.
+    pub(crate) fn inverse_column(&self, j: usize) -> [f32; T] {
+        let mut column = [0.0; T];
+        column.iter_mut().skip(j).take(1).for_each(|one| *one = 1.0);
+        self.factor.solve_lower_from(j, &mut column, |_, _| true);
+        self.factor.solve_upper_to(j, &mut column);
+        column
     }
 }
 
@@ -279,7 +346,7 @@ mod tests {
     fn one_observation_by_hand() {
         let mut gp = Gp::<1, { triangle(1) }>::new();
         gp.extend(1, |_, row| row.fill(2.0)).unwrap();
-        gp.condition(&[2.0], &Prior::FIXED);
+        gp.condition(&[2.0], &Prior::FIXED, Repeats::default());
         let posterior = gp.posterior(1.0, |k| k.fill(1.0));
         assert!((posterior.mean - 1.0).abs() < 1e-6 && (posterior.variance - 0.5).abs() < 1e-6, "{posterior:?}");
         // ln N(2; 0, 2) = −½(ln 2π + ln 2 + 4/2) = −2.265512
@@ -292,7 +359,7 @@ mod tests {
     fn far_away_is_the_prior() {
         let mut gp = Gp::<2, { triangle(2) }>::new();
         gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = f32::from(u8::from(i == j)))).unwrap();
-        gp.condition(&[1.0, 3.0], &Prior { mean_precision: 0.0, signal_weight: f32::INFINITY });
+        gp.condition(&[1.0, 3.0], &Prior { mean_precision: 0.0, signal_weight: f32::INFINITY }, Repeats::default());
         let posterior = gp.posterior(1.0, |k| k.fill(0.0));
         assert!((posterior.mean - 2.0).abs() < 1e-6 && (posterior.variance - 1.5).abs() < 1e-6, "{posterior:?}");
     }
@@ -303,7 +370,7 @@ mod tests {
         let conditioned = |y: f32, prior: Prior| {
             let mut gp = Gp::<1, { triangle(1) }>::new();
             gp.extend(1, |_, row| row.fill(1.0)).unwrap();
-            gp.condition(&[y], &prior);
+            gp.condition(&[y], &prior, Repeats::default());
             gp
         };
         let far = |gp: &Gp<1, 1>| gp.posterior(1.0, |k| k.fill(0.0)).mean;
@@ -315,7 +382,7 @@ mod tests {
         assert_eq!(conditioned(3.0, Prior { signal_weight: 1.0, ..Prior::FIXED }).signal(), 5.0); // (9 + 1)/2
         // Measured without noise, it is known.
         let own = conditioned(2.0, Prior::FIXED).posterior(1.0, |k| k.fill(1.0));
-        assert_eq!(own, Posterior { mean: 2.0, variance: 0.0 });
+        assert_eq!(own, Posterior::new(2.0, 0.0));
     }
 
     #[test]
@@ -324,7 +391,7 @@ mod tests {
             row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.1 } else { 0.5 });
         };
         let posterior = |gp: &mut Gp<3, { triangle(3) }>| {
-            gp.condition(&[1.0, 2.0, 3.0], &Prior::WEAK);
+            gp.condition(&[1.0, 2.0, 3.0], &Prior::WEAK, Repeats::default());
             (gp.log_likelihood(), gp.posterior(1.0, |k| k.fill(0.25)))
         };
         let (mut at_once, mut by_ones) = (Gp::new(), Gp::new());

@@ -19,9 +19,11 @@
 
 use heapless::Vec;
 
+use crate::math::float::sqrt;
 use crate::math::list;
 use crate::math::matrix::Matrix;
 use crate::space::Combination;
+use crate::surrogate::noise::Seen;
 
 /// A combination with its outcome: the mean of its measured values, or a failure.
 ///
@@ -55,6 +57,16 @@ impl<const K: usize> Observation<K> {
     }
 }
 
+/// Half of a relative difference that is rounding, not noise.
+const SAME: f32 = 5e-7;
+
+/// √(a² + b²) without overflow.
+fn hypotenuse(a: f32, b: f32) -> f32 {
+    let (small, large) = if a < b { (a, b) } else { (b, a) };
+    let ratio = if large > 0.0 { small / large } else { 0.0 };
+    large * sqrt(1.0 + ratio * ratio)
+}
+
 /// A combination with its stored coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point<'a, const K: usize, const D: usize> {
@@ -70,11 +82,23 @@ pub(crate) struct Observations<const K: usize, const D: usize, const T: usize> {
     repeats: Vec<u16, T>,
     order: Vec<u16, T>,
     x: Matrix<T, D>,
+    /// Number of measurements beyond the first of each combination, and the root of the sum of
+    /// their squared deviations. Forgetting an observation keeps what it taught about the noise.
+    again: u32,
+    spread: f32,
 }
 
 impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     pub(crate) const fn new() -> Self {
-        Self { combinations: Vec::new(), costs: Vec::new(), repeats: Vec::new(), order: Vec::new(), x: Matrix::new() }
+        Self {
+            combinations: Vec::new(),
+            costs: Vec::new(),
+            repeats: Vec::new(),
+            order: Vec::new(),
+            x: Matrix::new(),
+            again: 0,
+            spread: 0.0,
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -82,6 +106,7 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.costs.clear();
         self.repeats.clear();
         self.order.clear();
+        (self.again, self.spread) = (0, 0.0);
     }
 
     /// Number of combinations with an outcome.
@@ -171,14 +196,34 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     pub(crate) fn repeat(&mut self, i: usize, cost: f32) {
         self.unrank(i);
         let (Some(mean), Some(repeats)) = (self.costs.get_mut(i), self.repeats.get_mut(i)) else { return };
-        if *repeats == 0 {
+        let first = *repeats == 0;
+        if first {
             *mean = 0.0;
         }
         *repeats = repeats.saturating_add(1);
-        // Divides first: the difference of two finite costs may be infinite.
         let n = f32::from(*repeats);
+        if !first {
+            self.again = self.again.saturating_add(1);
+            let difference = (cost * 0.5 - *mean * 0.5).abs();
+            if difference > SAME * cost.abs().max(mean.abs()) {
+                // Of half the difference, so that nothing overflows.
+                self.spread = hypotenuse(self.spread, difference * 2.0 * sqrt((n - 1.0) / n)).min(f32::MAX);
+            }
+        }
+        // Divides first: the difference of two finite costs may be infinite.
         *mean += cost / n - *mean / n;
         self.rank(i);
+    }
+
+    /// What repeated measurements have shown, their number, and the root of the sum of their squared
+    /// deviations from the means of their combinations.
+    pub(crate) fn repeated(&self) -> (Seen, f32, f32) {
+        let seen = match (self.again, self.spread) {
+            (0, _) => Seen::Nothing,
+            (_, 0.0) => Seen::Equal,
+            _ => Seen::Different,
+        };
+        (seen, self.again as f32, self.spread)
     }
 
     /// Turns observation i into a failure.

@@ -7,23 +7,31 @@
 //!   when the ask begins.
 //! - Fantasies exist only within a slice, so calls between slices never see them.
 //!
-//! **Cost.** At most L candidates of O(t²).
+//! **Cost.** At most L candidates of O(t²): rows of the table, then sweeps.
 
 use super::{MOST_PENDING, Purpose, Tuner, limited};
-use crate::acquire::acquisition::Rule;
+use crate::acquire::acquisition::{Rule, chance};
 use crate::acquire::cache::Cache;
-use crate::acquire::descent::{Candidate, Scan, Scored};
+use crate::acquire::scan::{Candidate, Scan, Scored};
+use crate::config::Noise;
 use crate::error::AskError;
-use crate::math::float::ln;
+use crate::math::float::{ln, sqrt};
+use crate::math::list;
 use crate::space::Combination;
 use crate::surrogate::gp::Posterior;
-use crate::surrogate::kernel::Hyper;
+use crate::surrogate::noise::Seen;
 use crate::tuner::proposal::{Estimate, Proposal};
 
 /// Random draws before combinations are tried in order.
 const DRAWS: u32 = 64;
 /// Combinations tried in order before giving up on a space that is too large to try whole.
 const SCAN: u32 = 1 << 16;
+
+/// How many of the best combinations may be measured again.
+const AGAIN: usize = 8;
+/// Weight that the noisy hypotheses need before anything is measured again, until a repeat has
+/// differed.
+const CONVINCED: f32 = 0.97;
 
 /// An ask under way.
 #[derive(Clone, Debug)]
@@ -33,17 +41,13 @@ pub(super) struct Asking<const K: usize> {
     pub(super) direct: Option<Combination<K>>,
     pub(super) scan: Scan<K>,
     pub(super) rule: Rule,
-    pub(super) hyper: Hyper,
+    /// The smallest posterior mean of all measured combinations.
+    incumbent: f32,
 }
 
 impl<const K: usize> Asking<K> {
-    pub(super) const NONE: Self = Self {
-        active: false,
-        direct: None,
-        scan: Scan::EMPTY,
-        rule: Rule::Ucb { beta: 0.0 },
-        hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
-    };
+    pub(super) const NONE: Self =
+        Self { active: false, direct: None, scan: Scan::EMPTY, rule: Rule::Ucb { beta: 0.0 }, incumbent: 0.0 };
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -130,14 +134,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let direct = match self.queued() {
             Some(queued) => Some(queued),
             None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any_open(Purpose::Initial)?),
-            None => self.incumbent_in_doubt(),
+            None => None,
         };
         if direct.is_none() {
-            let best = self.model.observations.ranked(0).map_or(0.0, |best| self.model.standard.apply(best.value));
-            self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), best);
-            self.asking.hyper = self.hyper();
-            let mut random = self.random(Purpose::Descent);
-            self.asking.scan = Scan::new(&self.space, &self.table, self.descent(), &mut random);
+            let best = self.by_posterior();
+            let incumbent = best.map_or(0.0, |i| self.model.measured_mean(i).unwrap_or(0.0));
+            self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), incumbent);
+            let from = best.and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
+            let steps = self.rows() - self.table.len().min(self.rows());
+            let scan = Scan::new(&self.space, &self.table, steps, from, &mut self.random(Purpose::Sweep));
+            (self.asking.incumbent, self.asking.scan) = (incumbent, scan);
         }
         (self.asking.direct, self.asking.active) = (direct, true);
         Ok(())
@@ -166,7 +172,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.cancel_ask();
         let scored = match (direct, best) {
             (Some(c), _) => self.unscored(c),
-            (None, Some(best)) => best,
+            (None, Some(best)) => self.worth_again(best.posterior).unwrap_or(best),
             (None, None) => self.unscored(self.any_open(Purpose::Scan)?),
         };
         let proposal = self.proposal(scored);
@@ -201,37 +207,50 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let mut cache = cache.filter(|_| self.pending.is_empty()).filter(is_worth);
         for _ in 0..candidates {
             let Some(candidate) = self.asking.scan.next(&self.space, &self.table) else { return false };
-            let Asking { rule, hyper, .. } = &self.asking;
-            let c = match candidate {
-                Candidate::Row(i) => {
-                    if let Some(row) = cache.as_mut().and_then(|cache| cache.row_mut(i, owner)) {
-                        let known = (&self.space, &self.model, hyper);
-                        if let Some((c, posterior)) = row.posterior((i, &self.table), known, |c| self.is_open(c)) {
-                            self.asking.scan.report(c, posterior, rule.score(posterior));
-                        }
-                        continue;
+            let scored = match candidate {
+                Candidate::Row(i) => match cache.as_mut().and_then(|cache| cache.row_mut(i, owner)) {
+                    Some(row) => {
+                        let known = (&self.space, &self.model);
+                        let found = row.posterior((i, &self.table), known, |c| self.is_open(c));
+                        found.map(|(c, posterior)| (*c, posterior))
                     }
-                    self.table.row(&self.space, i)
-                }
-                Candidate::Step(c) => Some(c),
+                    None => self.table.row(&self.space, i).and_then(|c| self.prediction(&c, &candidate, prune)),
+                },
+                Candidate::Step(c) => self.prediction(&c, &candidate, prune),
             };
-            let Some(c) = c else { continue };
-            if let Some(posterior) = self.prediction(&c, prune) {
-                self.asking.scan.report(&c, posterior, rule.score(posterior));
+            if let Some((combination, posterior)) = scored {
+                let own = Scored { combination, posterior, score: self.score(posterior) };
+                self.asking.scan.report(&candidate, own);
             }
         }
         true
     }
 
-    /// The posterior of a candidate that may be asked and, if `prune`, can still win.
+    /// The posterior of a candidate that may be asked and, if `prune`, can still make a difference.
     #[inline(never)]
-    fn prediction(&self, c: &Combination<K>, prune: bool) -> Option<Posterior> {
+    fn prediction(
+        &self,
+        c: &Combination<K>,
+        candidate: &Candidate<K>,
+        prune: bool,
+    ) -> Option<(Combination<K>, Posterior)> {
         if !self.is_open(c) {
             return None;
         }
-        let Asking { rule, hyper, scan, .. } = &self.asking;
-        let best = if prune { scan.best_score() } else { f32::INFINITY };
-        self.model.posterior(&self.space, c, hyper, &|mean| rule.needed_variance(mean, best))
+        let Asking { rule, scan, .. } = &self.asking;
+        let bar = if prune { scan.bar(candidate) } else { f32::INFINITY };
+        let posterior = self.model.posterior(&self.space, c, &|mean| rule.needed_variance(mean, bar))?;
+        Some((*c, posterior))
+    }
+
+    /// The score of a candidate, with its chance of success if anything has failed.
+    fn score(&self, posterior: Posterior) -> f32 {
+        let Asking { rule, incumbent, .. } = &self.asking;
+        let score = rule.score(posterior);
+        if self.failures() == 0 {
+            return score;
+        }
+        rule.weighed(score, chance(posterior, self.model.gp.signal()), *incumbent)
     }
 
     /// The first queued combination that may still be asked.
@@ -239,19 +258,48 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.queue.iter().find(|c| self.is_open(c)).copied()
     }
 
-    /// The incumbent, if the user allows measuring it again and it is in doubt: its predicted lead
-    /// over the runner-up is smaller than the uncertainty of the two. At most every second
-    /// measurement is a repeat.
-    fn incumbent_in_doubt(&self) -> Option<Combination<K>> {
-        if self.config.remeasure <= 1 || self.repeats >= self.tells.div_ceil(2) {
+    /// The measured combination that is worth more, measured again, than this new one.
+    ///
+    /// The value of both is their expected improvement on the smallest posterior mean, times
+    /// 1 − τ/√(σ² + τ²) for a noise of τ (Huang, Allen, Notz and Zeng 2006, augmented expected
+    /// improvement): what is known well already teaches little.
+    fn worth_again(&self, new: Posterior) -> Option<Scored<K>> {
+        let noise = &self.model.noise;
+        let certain = self.model.seen() == Seen::Different || matches!(self.config.noise, Noise::Given(_));
+        let again = self.config.remeasure > 1 && self.config.noise != Noise::None && noise.used.is_noisy();
+        if !again || !(certain || noise.noisy >= CONVINCED) {
             return None;
         }
-        let (Some(best), Some(second)) = self.by_posterior() else { return None };
-        let observed = self.model.observations.find(&best.combination).and_then(|i| self.model.observations.get(i))?;
-        let lead = second.posterior.mean - best.posterior.mean;
-        let doubt = lead * lead < best.posterior.variance + second.posterior.variance;
-        let allowed = observed.repeats < self.config.remeasure && !self.pending.contains(&best.combination);
-        (doubt && allowed).then_some(best.combination)
+        let variance = noise.used.noise * self.model.gp.signal();
+        let value = |posterior: Posterior| {
+            let rule = Rule::ExpectedImprovement { best: self.asking.incumbent };
+            let known = 1.0 - sqrt(variance / (posterior.variance + variance));
+            rule.score(posterior) - ln(known.max(f32::MIN_POSITIVE))
+        };
+        let mut best = (value(new), None);
+        for i in self.lowest() {
+            let Some((o, posterior)) = self.model.observations.get(i).zip(self.model.measured(i)) else { continue };
+            let score = value(posterior);
+            if score < best.0 && o.repeats < self.config.remeasure && !self.pending.contains(&o.combination) {
+                best = (score, Some(Scored { combination: o.combination, posterior, score: 0.0 }));
+            }
+        }
+        best.1
+    }
+
+    /// The measured observations with the smallest posterior means, a few of them.
+    fn lowest(&self) -> heapless::Vec<usize, AGAIN> {
+        let mut lowest = heapless::Vec::<(f32, usize), AGAIN>::new();
+        for (mean, i) in (0..self.len()).filter_map(|i| Some((self.model.measured_mean(i)?, i))) {
+            let place = lowest.iter().position(|other| mean < other.0).unwrap_or(lowest.len());
+            if place < AGAIN {
+                if lowest.is_full() {
+                    lowest.pop();
+                }
+                list::insert(&mut lowest, place, (mean, i));
+            }
+        }
+        lowest.iter().map(|(_, i)| *i).collect()
     }
 
     /// Any combination that may be asked, regardless of the model: a random draw, or the next one
@@ -273,13 +321,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// A combination with its prediction, if there is an outcome yet, and a score of 0.
     pub(super) fn unscored(&self, c: Combination<K>) -> Scored<K> {
-        let unknown = Posterior { mean: 0.0, variance: f32::INFINITY };
+        let unknown = Posterior::new(0.0, f32::INFINITY);
         let known = if self.is_empty() { None } else { self.score_of(&c) };
         known.unwrap_or(Scored { combination: c, posterior: unknown, score: 0.0 })
     }
 
     pub(super) fn proposal(&self, scored: Scored<K>) -> Proposal<K> {
-        let Estimate { combination, mean, std_dev } = self.estimate(scored);
+        let measured = self.model.observations.find(&scored.combination).and_then(|i| self.measured_estimate(i));
+        let Estimate { combination, mean, std_dev } = measured.unwrap_or_else(|| self.estimate(scored));
         Proposal { combination, mean, std_dev, score: scored.score }
     }
 

@@ -25,7 +25,7 @@
 //! [`nearest`](crate::paper::nearest).
 
 use super::{Purpose, Tuner};
-use crate::acquire::descent::Scored;
+use crate::acquire::scan::Scored;
 use crate::error::AskError;
 use crate::paper::continuous::minimise;
 use crate::paper::gradient::score_gradient;
@@ -73,8 +73,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     pub fn ask_lookup(&mut self, region: Region) -> Result<Proposal<K>, AskError> {
         self.ask_in(region, |tuner, x| {
             let geometry = &tuner.model.geometry;
-            let Some(map) = geometry.map() else { return Err(AskError::NoMap) };
-            let lookup = Lookup { space: &tuner.space, encoder: geometry.encoder(), map };
+            let lookup = Lookup { space: &tuner.space, encoder: geometry.encoder(), map: geometry.map() };
             match lookup.nearest(x, |c| !tuner.is_open(c), NODES) {
                 Ok(nearest) => Ok(nearest.combination),
                 Err(NearestError::NoneLeft) => Err(AskError::Exhausted),
@@ -104,9 +103,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.ask_in(region, |tuner, x| {
             let (geometry, space) = (&tuner.model.geometry, &tuner.space);
             let mut reconstruction = Reconstruction::<D, M>::new();
-            if let Some(map) = geometry.map() {
-                reconstruction.init(map, geometry.encoder());
-            }
+            reconstruction.init(geometry.map(), geometry.encoder());
             let found = reconstruction.reconstruct(space, geometry.encoder(), threshold, x);
             found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.any_open(Purpose::Scan), Ok)
         })
@@ -118,7 +115,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         region: Region,
         recover: impl FnOnce(&Self, &[f32; D]) -> Result<Combination<K>, AskError>,
     ) -> Result<Proposal<K>, AskError> {
-        if !self.space.knobs().is_empty() && self.model.geometry.map().is_none() {
+        if !self.space.knobs().is_empty() && D == 0 {
             return Err(AskError::NoMap);
         }
         self.ask_begin()?;
@@ -138,7 +135,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// The point of the region with the smallest score.
     fn best_point(&self, region: Region) -> [f32; D] {
         let (geometry, asking) = (&self.model.geometry, &self.asking);
-        let Some(map) = geometry.map() else { return [0.0; D] };
+        let map = geometry.map();
         let bounds = match region {
             Region::UnitBox => map.offset(geometry.encoder()).map(|middle| (-middle, 1.0 - middle)),
             Region::BoundingBox => map.bounding_box(&self.space, geometry.encoder()),
@@ -146,7 +143,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let points = self.model.observations.points().map(|point| point.x);
         let mut random = self.random(Purpose::Box);
         minimise(&bounds, STARTS, &mut random, |x, gradient| {
-            score_gradient(&self.model.gp, &asking.hyper, &asking.rule, points.clone(), x, gradient)
+            score_gradient(&self.model.gp, &self.model.hyper, &asking.rule, points.clone(), x, gradient)
         })
         .x
     }

@@ -3,8 +3,8 @@
 //! | name | meaning |
 //! |---|---|
 //! | K | most knobs |
-//! | M | most features under a random map, 0 for a tuner without one |
-//! | D | stored numbers per combination: dimensions of the random map, or graded features without one |
+//! | M | most features under a random map; most levels of graded knobs without one |
+//! | D | dimensions of the random map, 0 for a tuner without one |
 //! | T | most observations |
 //! | L | rows of the lookup table |
 //! | P | T(T + 1)/2, the numbers of the factor |
@@ -40,7 +40,7 @@ mod tell;
 
 use heapless::Vec;
 
-use crate::acquire::descent::Scored;
+use crate::acquire::scan::Scored;
 use crate::acquire::table::{INCUMBENTS, LookupTable};
 use crate::config::Config;
 use crate::error::InitError;
@@ -48,7 +48,6 @@ use crate::math::float::sqrt;
 use crate::math::random::Random;
 use crate::space::{Combination, Space};
 use crate::surrogate::gp::Posterior;
-use crate::surrogate::kernel::Hyper;
 use crate::surrogate::observations::Observation;
 use crate::surrogate::{ANY, Model};
 
@@ -62,9 +61,13 @@ enum Purpose {
     Initial = 1,
     Rows = 2,
     Scan = 3,
-    Descent = 4,
+    Sweep = 4,
     Box = 5,
 }
+
+/// What the variance of the best is multiplied by: 1.25². The best of many is more often too good
+/// to be true than too bad.
+const MISSES: f32 = 1.5625;
 
 /// Most combinations that can be pending (asked and not told), and most that can be queued.
 pub const MOST_PENDING: usize = 8;
@@ -244,7 +247,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn best_posterior(&self) -> Option<Estimate<K>> {
-        self.by_posterior().0.map(|scored| self.estimate(scored))
+        self.measured_estimate(self.by_posterior()?)
+    }
+
+    /// What is believed of a measured combination, with an honest uncertainty.
+    fn measured_estimate(&self, i: usize) -> Option<Estimate<K>> {
+        let Model { observations, noise, .. } = &self.model;
+        let (o, mut posterior) = (observations.get(i)?, self.model.measured(i)?);
+        posterior.variance = MISSES * (posterior.variance + noise.doubt / observations.repeats(i));
+        Some(self.estimate(Scored { combination: o.combination, posterior, score: 0.0 }))
     }
 
     /// The model's prediction for a combination, or `None` before the first outcome and for a
@@ -266,22 +277,32 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if self.is_empty() || !self.space.contains(c) {
             return None;
         }
-        self.score_of(c).map(|scored| self.estimate(scored))
+        let measured = self.model.observations.find(c).and_then(|i| self.measured_estimate(i));
+        measured.or_else(|| self.score_of(c).map(|scored| self.estimate(scored)))
     }
 
-    /// The current hyper-parameters of the model.
-    pub fn hyper(&self) -> Hyper {
-        self.model.fit.hyper()
+    /// The standard deviation of the noise of one measurement that the model believes in, in the
+    /// units of the values; 0 if it believes in none.
+    pub fn noise(&self) -> f32 {
+        let share = if self.is_empty() { 0.0 } else { self.model.noise.used.noise };
+        sqrt(share * self.model.gp.signal()) * self.model.standard.deviation()
     }
 
-    /// Number of table rows, including those for the descent.
+    /// How much a knob matters to the model, in units of its own: 0 if its level makes no
+    /// difference. A tuner with a random map mixes the knobs and has no such numbers: 0 for each.
+    pub fn relevance(&self, knob: usize) -> f32 {
+        if D > 0 { 0.0 } else { self.model.product.factors().get(knob).map_or(0.0, |factor| factor.relevance()) }
+    }
+
+    /// How often the model was rebuilt rather than extended: by a fit, or because an old observation
+    /// changed.
+    pub fn rebuilds(&self) -> u32 {
+        self.model.factors
+    }
+
+    /// Number of table rows.
     fn rows(&self) -> usize {
         limited(self.config.rows, L)
-    }
-
-    /// Number of rows kept for the descent: at most half, so that an ask is bounded.
-    fn descent(&self) -> usize {
-        usize::from(self.config.descent).min(self.rows() / 2)
     }
 
     /// Whether there is no room for a new combination.
@@ -293,7 +314,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     fn refresh_table(&mut self) {
         let mut random = self.random(Purpose::Rows);
         let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
-        self.table = LookupTable::new(&self.space, self.rows(), self.descent(), random.bits(), best);
+        self.table = LookupTable::new(&self.space, self.rows(), random.bits(), best);
     }
 
     /// Ends an ask under way.
@@ -307,30 +328,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
     }
 
-    /// The two measured combinations with the smallest posterior means.
-    fn by_posterior(&self) -> (Option<Scored<K>>, Option<Scored<K>>) {
-        let measured = (0..self.len()).filter_map(|i| self.model.observations.get(i)).filter(|o| !o.is_failure());
-        let scored = measured.filter_map(|o| self.score_of(&o.combination));
-        scored.fold((None, None), |(best, second): (Option<Scored<K>>, Option<Scored<K>>), next| {
-            let below = |other: Option<Scored<K>>| other.is_none_or(|o| next.posterior.mean < o.posterior.mean);
-            match (below(best), below(second)) {
-                (true, _) => (Some(next), best),
-                (false, true) => (best, Some(next)),
-                (false, false) => (best, second),
-            }
-        })
+    /// The measured observation with the smallest posterior mean; of equals the first.
+    fn by_posterior(&self) -> Option<usize> {
+        let means = (0..self.len()).filter_map(|i| Some((i, self.model.measured_mean(i)?)));
+        means.reduce(|best, other| if other.1 < best.1 { other } else { best }).map(|(i, _)| i)
     }
 
     /// A combination with its posterior and a score of 0.
     #[inline(never)]
     fn score_of(&self, c: &Combination<K>) -> Option<Scored<K>> {
-        let posterior = self.model.posterior(&self.space, c, &self.hyper(), &ANY)?;
+        let posterior = self.model.posterior(&self.space, c, &ANY)?;
         Some(Scored { combination: *c, posterior, score: 0.0 })
     }
 
     /// Converts to the user's units and sign.
     fn estimate(&self, scored: Scored<K>) -> Estimate<K> {
-        let Posterior { mean, variance } = scored.posterior;
+        let Posterior { mean, variance, .. } = scored.posterior;
         Estimate {
             combination: scored.combination,
             mean: self.config.goal.flip(self.model.standard.undo(mean)),
@@ -390,8 +403,8 @@ macro_rules! tuner {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
         $crate::Tuner<
             { $knobs.len() },
+            { $crate::sizes::graded_levels(&$knobs) },
             0,
-            { $crate::sizes::graded_features(&$knobs) },
             { $t },
             { $l },
             { $crate::sizes::triangle($t) },

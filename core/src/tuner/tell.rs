@@ -100,20 +100,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         self.cancel_ask();
         let observations = &mut self.model.observations;
-        let changed = match (observations.find(c), cost) {
+        let unchanged = match (observations.find(c), cost) {
             (Some(i), Some(cost)) => {
                 observations.repeat(i, cost);
-                true
+                i
             }
             (Some(i), None) => {
                 observations.fail(i);
-                true
+                i
             }
             (None, cost) => {
-                let forgot = self.make_room();
+                let kept = self.make_room();
                 let x = self.model.geometry.locate(&self.space, c);
                 self.model.observations.push(c, cost, &x);
-                forgot
+                kept
             }
         };
         self.leave_queue(c);
@@ -121,7 +121,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.tells = self.tells.wrapping_add(1);
         self.repeats = self.repeats.wrapping_add(u32::from(known));
         let factors = self.model.factors;
-        self.model.learn(&self.space, &self.config, changed);
+        self.model.learn(&self.space, &self.config, unchanged);
         let best = self.model.observations.ranked(0).map(|o| o.combination);
         if self.model.factors != factors || best.as_ref() != self.table.incumbent() {
             self.refresh_table();
@@ -129,16 +129,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Ok(())
     }
 
-    /// Makes room for one more observation by the user's policy; returns whether one was forgotten.
-    fn make_room(&mut self) -> bool {
+    /// Makes room for one more observation by the user's policy; returns how many of the first ones
+    /// are as they were.
+    fn make_room(&mut self) -> usize {
         if !self.is_full() {
-            return false;
+            return self.len();
         }
         let observations = &mut self.model.observations;
         let evicted = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
         observations.remove(evicted);
         self.model.observation_removed();
-        true
+        evicted
     }
 
     /// Cancels a pending combination: it will not be told and may be asked again. Returns whether

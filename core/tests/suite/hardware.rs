@@ -172,21 +172,20 @@ fn an_incumbent_in_doubt_is_measured_again() {
     }
 }
 
-/// A forgotten combination does not count as a repeat, so a tuner that follows a drift keeps
-/// remeasuring.
+/// A long search keeps its best combinations and goes on measuring them again.
 #[test]
-fn remeasuring_goes_on_while_forgetting() {
-    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
-        let mut tuner = tuner(Config { when_full, remeasure: 9, noise: Noise::Given(1.0), ..Config::default() });
-        let mut random = Random::new(3, 0);
-        let mut late = 0;
-        for i in 0..120 {
-            let c = tuner.ask().expect("a proposal").combination;
-            late += usize::from(i >= 60 && tuner.observations().any(|o| o.combination == c));
-            tuner.tell(&c, 0.1 * cost(&c) + 3.0 * random.uniform()).expect("there is always room");
-        }
-        assert!(late > 0, "{when_full:?}");
+fn remeasuring_goes_on_while_the_worst_are_forgotten() {
+    let config =
+        Config { when_full: WhenFull::ForgetWorst, remeasure: 9, noise: Noise::Given(1.0), ..Config::default() };
+    let mut tuner = tuner(config);
+    let mut random = Random::new(3, 0);
+    let mut late = 0;
+    for i in 0..120 {
+        let c = tuner.ask().expect("a proposal").combination;
+        late += usize::from(i >= 60 && tuner.observations().any(|o| o.combination == c));
+        tuner.tell(&c, cost(&c) + 3.0 * random.uniform()).expect("there is always room");
     }
+    assert!(late > 0);
 }
 
 #[test]
@@ -199,9 +198,11 @@ fn a_given_noise_is_respected() {
             let c = tuner.ask().expect("a proposal").combination;
             tuner.tell(&c, cost(&c)).expect("taken");
         }
-        tuner.hyper().noise
+        tuner.noise()
     };
-    assert!(fit(Noise::Given(3.0)) > 0.1 && fit(Noise::Given(0.0)) < 2e-4);
+    assert!(
+        (fit(Noise::Given(3.0)) / 3.0 - 1.0).abs() < 0.3 && fit(Noise::Given(0.0)) == 0.0 && fit(Noise::None) == 0.0
+    );
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn a_full_tuner_evicts_by_its_policy() {
 /// same bits.
 #[test]
 fn the_log_rebuilds_the_tuner() {
-    type Small = Tuner<6, 0, 4, 12, 32, { trimtab::sizes::triangle(12) }>;
+    type Small = trimtab::tuner!(KNOBS, observations: 12, rows: 32);
     for seed in 0..40 {
         let mut random = Random::new(seed, 9);
         let when_full = [WhenFull::Refuse, WhenFull::ForgetOldest, WhenFull::ForgetWorst][random.below(3) as usize];
@@ -274,7 +275,7 @@ fn the_log_rebuilds_the_tuner() {
             first.observations().map(|o| format!("{o:?}")).collect::<Vec<_>>(),
             second.observations().map(|o| format!("{o:?}")).collect::<Vec<_>>()
         );
-        assert_eq!(first.hyper(), second.hyper());
+        assert_eq!((first.noise(), first.best_posterior()), (second.noise(), second.best_posterior()));
         for _ in 0..3 {
             assert_eq!(first.ask(), second.ask(), "seed {seed}");
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trimtab::sizes::{features, graded_features, triangle};
+use trimtab::sizes::{features, graded_levels, triangle};
 use trimtab::{
     AskError, Combination, Config, Distribution, Encoding, Event, InitError, Knob, Record, Region, Space, Tuner,
 };
@@ -92,7 +92,7 @@ fn calls_that_need_an_index_refuse() {
     assert_eq!(refused, Err(InitError::TooLarge));
     assert!(InitError::TooLarge.to_string().contains("PerKnob"));
     // The random map needs no index; only the way back from a point does.
-    let config = Config { encoding: Encoding::PerKnob, map: Some(Distribution::Centred), ..Config::paper() };
+    let config = Config { encoding: Encoding::PerKnob, map: Distribution::Centred, ..Config::paper() };
     tuner.init(Space::new(&BITS).expect("sound"), config, 1).expect("per knob");
     let c = tuner.ask().expect("a first").combination;
     tuner.tell(&c, 1.0).expect("taken");
@@ -116,5 +116,6 @@ fn the_largest_indexed_space_is_looked_up() {
     assert!(!matches!(tuner.ask_lookup(Region::UnitBox), Err(AskError::TooLarge)));
     // Where `Compact` is impossible, its bits take no room.
     assert_eq!((features(&BITS), features(&[Knob::ranked(256); 8]), features(&[Knob::ranked(256); 9])), (64, 64, 18));
-    assert_eq!(graded_features(&KNOBS), 300);
+    let graded = KNOBS.iter().filter(|knob| knob.is_graded()).map(|knob| knob.levels()).sum();
+    assert_eq!(graded_levels(&KNOBS), graded);
 }

@@ -74,13 +74,12 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
     // Told before anything is asked, and one of them twice.
     let known: &[[Level; 4]] = &[[0, 0, 0, 0], [6, 4, 8, 4], [0, 0, 0, 0]];
     trace("graded", &mut tuners.graded, Space::new(&GRADED)?, default, known, emit)?;
-    let improvement =
-        Config { acquisition: Acquisition::ExpectedImprovement, map: Some(Distribution::Signs), ..default };
+    let improvement = Config { acquisition: Acquisition::ExpectedImprovement, map: Distribution::Signs, ..default };
     let space = Space::new(&FEASIBLE)?.with_feasible(&is_feasible);
     trace("feasible", &mut tuners.feasible, space, improvement, &[], emit)?;
     let compact = Config {
         encoding: Encoding::Compact,
-        map: Some(Distribution::Uniform01),
+        map: Distribution::Uniform01,
         acquisition: Acquisition::Ucb(Beta::Theorem { delta: 0.1, scale: 0.5 }),
         ..default
     };

@@ -29,8 +29,8 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
 
-/// Its cache for incremental asks: the rows of the table except the 64 of the descent.
-pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 192, dimensions: 8);
+/// Its cache for incremental asks.
+pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
 
 /// The space of all 2²⁴ combinations.
 pub fn space() -> Result<Space<RELAYS>, SpaceError> {

@@ -97,10 +97,10 @@ impl Meter {
         let mut c = ask(tuner)?.combination;
         for step in self.steps.iter_mut().take(T) {
             let y = cost(&c);
-            let before = (tuner.hyper(), tuner.best_observed());
+            let before = (tuner.rebuilds(), tuner.best_observed());
             let (told, tell) = self.timer.count(|| tuner.tell(&c, y));
             told?;
-            let is_new = before != (tuner.hyper(), tuner.best_observed());
+            let is_new = before != (tuner.rebuilds(), tuner.best_observed());
             let (asked, ask) = self.timer.count(|| ask(tuner));
             c = asked?.combination;
             *step = Step { tell, ask, is_new };

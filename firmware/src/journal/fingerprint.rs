@@ -71,8 +71,9 @@ pub fn digest<const K: usize, const M: usize, const D: usize, const T: usize, co
         digest.update(&o.value.to_bits().to_le_bytes());
         digest.update(&o.repeats.to_le_bytes());
     }
-    let hyper = tuner.hyper();
-    for number in [hyper.length_scale, hyper.linear_weight, hyper.noise] {
+    let best = tuner.best_posterior().map_or([0.0; 2], |best| [best.mean, best.std_dev]);
+    let relevance = (0..tuner.space().knobs().len()).map(|knob| tuner.relevance(knob));
+    for number in relevance.chain(best).chain([tuner.noise()]) {
         digest.update(&number.to_bits().to_le_bytes());
     }
     digest.finalize()

@@ -94,7 +94,7 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
             // A space has at most 1000 knobs.
             knobs: space.knobs().len() as u16,
             is_restricted: space.is_restricted(),
-            map: if M == 0 { (0, 0) } else { (D as u16, M as u16) },
+            map: if D == 0 { (0, 0) } else { (D as u16, M as u16) },
             budget: about.budget,
             seed: tuner.seed(),
             config,

@@ -47,7 +47,7 @@ fn measure(c: &Combination<6>) -> Option<f32> {
 #[derive(Clone, Debug, PartialEq)]
 struct End {
     observations: Vec<(Combination<6>, u32, u16)>,
-    hyper: [u32; 3],
+    model: [u32; 3],
     next: Vec<(Combination<6>, [u32; 3])>,
 }
 
@@ -83,11 +83,12 @@ fn boot(flash: impl NorFlash, measured: &mut Measured) -> (Boot, Option<End>) {
     if kept.trouble().is_some() {
         return (boot, None);
     }
-    let hyper = kept.tuner().hyper();
+    let tuner = kept.tuner();
+    let model = [tuner.noise(), tuner.relevance(0), tuner.relevance(5)].map(f32::to_bits);
     let bits = |p: Proposal<6>| (p.combination, [p.mean, p.std_dev, p.score].map(f32::to_bits));
     let end = End {
         observations: kept.tuner().observations().map(|o| (o.combination, o.value.to_bits(), o.repeats)).collect(),
-        hyper: [hyper.length_scale, hyper.linear_weight, hyper.noise].map(f32::to_bits),
+        model,
         next: (0..3).map(|_| bits(kept.ask().unwrap())).collect(),
     };
     (boot, Some(end))

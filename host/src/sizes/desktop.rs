@@ -1,11 +1,11 @@
 //! The core's default tuner, for knobs that are known only when the program runs.
 //!
-//! | most | knobs | features of graded knobs | observations |
+//! | most | knobs | levels of graded knobs | observations |
 //! |---|---:|---:|---:|
 //! | small, no graded knob | 32 | 0 | 128 |
-//! | small | 32 | 64 | 128 |
-//! | middle | 64 | 128 | 512 |
-//! | large | 256 | 512 | 1024 |
+//! | small | 32 | 512 | 128 |
+//! | middle | 64 | 4096 | 512 |
+//! | large | 256 | 65536 | 1024 |
 //!
 //! **Choices**
 //! - Capacities are const generics, so a few sizes are compiled and the smallest that fits is used.
@@ -15,7 +15,7 @@
 //! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
-use trimtab::sizes::{graded_features, triangle};
+use trimtab::sizes::{graded_levels, triangle};
 use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 
@@ -25,8 +25,8 @@ use super::{StartError, on_large_stack};
 const ROWS: usize = u16::MAX as usize;
 /// Rows used unless the configuration names a number; also the rows of the cache.
 const USED_ROWS: u16 = 256;
-/// The largest size: knobs, features of graded knobs, observations.
-pub const MOST: (usize, usize, usize) = (256, 512, 1024);
+/// The largest size: knobs, levels of graded knobs, observations.
+pub const MOST: (usize, usize, usize) = (256, 65_536, 1024);
 
 /// Whether a combination may be asked.
 pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
@@ -77,41 +77,36 @@ pub trait AnyTuner: Send {
 
 type Start = fn(Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError>;
 
-/// Every size, smallest first: knobs, features of graded knobs, observations, and how it starts.
+/// Every size, smallest first: knobs, levels of graded knobs, observations, and how it starts.
 pub fn sizes() -> [((usize, usize, usize), Start); 4] {
     [
         ((32, 0, 128), TunerOf::<32, 0, 128, { triangle(128) }>::start),
-        ((32, 64, 128), TunerOf::<32, 64, 128, { triangle(128) }>::start),
-        ((64, 128, 512), TunerOf::<64, 128, 512, { triangle(512) }>::start),
+        ((32, 512, 128), TunerOf::<32, 512, 128, { triangle(128) }>::start),
+        ((64, 4096, 512), TunerOf::<64, 4096, 512, { triangle(512) }>::start),
         (MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }>::start),
     ]
 }
 
 /// A tuner of the smallest size that fits.
 pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
-    let needed = (setup.knobs.len(), graded_features(setup.knobs), setup.observations);
+    let needed = (setup.knobs.len(), graded_levels(setup.knobs), setup.observations);
     let fits = |most: (usize, usize, usize)| needed.0 <= most.0 && needed.1 <= most.1 && needed.2 <= most.2;
     let Some((_, start)) = sizes().into_iter().find(|(most, _)| fits(*most)) else {
         return Err(StartError::TooLarge(format!(
-            "the tuner takes at most {} knobs, {} of them graded, and {} measurements; \
-             this is {} knobs with {} features of graded ones, and {} measurements",
-            MOST.0,
-            MOST.1 / 2,
-            MOST.2,
-            needed.0,
-            needed.1,
-            needed.2
+            "the tuner takes at most {} knobs, {} levels of graded ones in all, and {} measurements; \
+             this is {} knobs with {} levels of graded ones, and {} measurements",
+            MOST.0, MOST.1, MOST.2, needed.0, needed.1, needed.2
         )));
     };
     on_large_stack(|| start(setup))
 }
 
-struct TunerOf<const K: usize, const D: usize, const T: usize, const P: usize> {
-    tuner: Box<Tuner<K, 0, D, T, ROWS, P>>,
-    cache: Box<Cache<K, D, T, { USED_ROWS as usize }>>,
+struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize> {
+    tuner: Box<Tuner<K, M, 0, T, ROWS, P>>,
+    cache: Box<Cache<K, 0, T, { USED_ROWS as usize }>>,
 }
 
-impl<const K: usize, const D: usize, const T: usize, const P: usize> TunerOf<K, D, T, P> {
+impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P> {
     fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
         let mut space = Space::new(setup.knobs)?;
         if let Some(feasible) = setup.feasible {
@@ -126,7 +121,7 @@ impl<const K: usize, const D: usize, const T: usize, const P: usize> TunerOf<K, 
     }
 }
 
-impl<const K: usize, const D: usize, const T: usize, const P: usize> AnyTuner for TunerOf<K, D, T, P> {
+impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner for TunerOf<K, M, T, P> {
     fn ask(&mut self) -> Result<Option<Prediction>, AskError> {
         match self.tuner.ask_with(&mut self.cache) {
             Ok(proposal) => Ok(Some(prediction(&proposal.combination, proposal.mean, proposal.std_dev))),

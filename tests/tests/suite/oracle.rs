@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trimtab::internals::{Fit, Gp, Pair};
+use trimtab::internals::{Fit, Gp, Pair, Repeats};
 use trimtab::sizes::triangle;
 use trimtab::{Fitting, Hyper, Prior};
 use trimtab_tests::is_close;
@@ -57,7 +57,7 @@ fn process(hyper: &Hyper, signal: f32, x: &[Vec<f32>], y: &[f32], prior: &Prior)
         row.iter_mut().enumerate().for_each(|(j, k)| *k = signal * (covariance(hyper, &x[i], &x[j]) + noise(j)));
     })
     .expect("the matrix of the golden file is positive definite");
-    gp.condition(y, prior);
+    gp.condition(y, prior, Repeats::default());
     gp
 }
 

@@ -56,23 +56,6 @@ pub const fn features(knobs: &[Knob]) -> usize {
     if per_knob > compact { per_knob } else { compact }
 }
 
-/// Number of graded features of these knobs: the D of a tuner without a random map.
-///
-/// ```
-/// use trimtab::{Knob, sizes::graded_features};
-/// assert_eq!(graded_features(&[Knob::nominal(2), Knob::nominal(5), Knob::ranked(100)]), 2);
-/// ```
-pub const fn graded_features(knobs: &[Knob]) -> usize {
-    let (mut graded, mut i) = (0, 0);
-    while i < knobs.len() {
-        if knobs[i].is_graded() {
-            graded += knob_features(&knobs[i]);
-        }
-        i += 1;
-    }
-    graded
-}
-
 /// The smallest m with 2^m ≥ n.
 const fn bits(n: u128) -> usize {
     if n <= 1 { 0 } else { (u128::BITS - (n - 1).leading_zeros()) as usize }

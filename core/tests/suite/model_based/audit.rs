@@ -45,9 +45,9 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         }
     }
 
-    /// Hyper-parameters and predictions of the model, to the bit.
+    /// Noise and predictions of the model, to the bit.
     pub(crate) fn model_bits(&self) -> String {
-        bits(&(self.tuner.hyper(), self.tuner.best_posterior(), self.predictions()))
+        bits(&(self.tuner.noise(), self.tuner.best_posterior(), self.predictions()))
     }
 
     /// The predictions for all combinations, to the bit.

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use trimtab::{
-    AskError, Config, Distribution, Encoding, EnqueueError, Goal, InitError, Knob, Level, MOST_PENDING, Observation,
-    Proposal, Space, TellError, WhenFull,
+    AskError, Config, Distribution, Encoding, EnqueueError, Goal, InitError, Knob, Level, MOST_PENDING, Noise,
+    Observation, Proposal, Space, TellError, WhenFull,
 };
 
 /// A combination by its levels.
@@ -32,8 +32,6 @@ pub(crate) struct Reference {
     outcomes: Vec<(Key, Outcome)>,
     pub(crate) pending: Vec<Key>,
     queue: Vec<Key>,
-    tells: usize,
-    repeats: usize,
     /// Whether an ask is under way.
     pub(crate) asking: bool,
 }
@@ -44,7 +42,7 @@ impl Reference {
         let (all, feasible) = (BTreeSet::new(), BTreeSet::new());
         let (outcomes, pending, queue) = (Vec::new(), Vec::new(), Vec::new());
         let config = Config::DEFAULT;
-        Self { config, capacity, all, feasible, outcomes, pending, queue, tells: 0, repeats: 0, asking: false }
+        Self { config, capacity, all, feasible, outcomes, pending, queue, asking: false }
     }
 
     /// The state after `init`.
@@ -68,35 +66,22 @@ impl Reference {
         !self.all.is_empty()
     }
 
-    /// Whether there is a random map in a tuner with room for this many features.
-    pub(crate) fn is_projected(config: &Config, features: usize) -> bool {
-        config.map.map_or(features > 0, |map| map != Distribution::Identity)
-    }
-
-    /// The errors that `init` may return for a tuner with room for `m` features and `d` dimensions;
-    /// it must succeed if there are none.
+    /// The errors that `init` may return for a tuner with room for `m` numbers and `d` dimensions; it
+    /// must succeed if there are none.
     pub(crate) fn init_errors<const K: usize>(space: &Space<K>, config: &Config, m: usize, d: usize) -> Vec<InitError> {
         let is_graded = |knob: &&Knob| !matches!(knob, Knob::Nominal { .. }) && knob.levels() > 2;
-        let graded = space.knobs().iter().filter(is_graded).count();
         let of_knob = |knob: &Knob| match (knob, knob.levels()) {
             (_, levels @ 1..=2) => levels - 1,
             (Knob::Nominal { .. }, levels) => levels,
             _ => 2,
         };
-        let (features, graded) = match config.encoding {
-            Encoding::Compact => ((0..).find(|bits| 1u128 << bits >= space.cardinality()).expect("some"), 0),
-            Encoding::PerKnob => (space.knobs().iter().map(of_knob).sum(), 2 * graded),
+        let needed = match config.encoding {
+            _ if d == 0 => space.knobs().iter().filter(is_graded).map(Knob::levels).sum(),
+            Encoding::Compact => (0..).find(|bits| 1u128 << bits >= space.cardinality()).expect("some"),
+            Encoding::PerKnob => space.knobs().iter().map(of_knob).sum(),
         };
-        let is_projected = Self::is_projected(config, m);
-        let (needed, most) = if is_projected { (features, m) } else { (graded, d) };
-        let mut reasons = Vec::new();
-        if needed > most {
-            reasons.push(InitError::TooManyFeatures { needed, most });
-        }
-        if is_projected && d == 0 {
-            reasons.push(InitError::NoDimensions);
-        }
-        reasons
+        let most = if d > 0 && config.map == Distribution::Identity { m.min(d) } else { m };
+        if needed > most { vec![InitError::TooManyFeatures { needed, most }] } else { Vec::new() }
     }
 
     /// The errors that beginning an ask may return.
@@ -180,10 +165,8 @@ impl Reference {
     /// Records an outcome; `kept` are the combinations that have one now.
     pub(crate) fn told(&mut self, c: &Key, value: Option<f32>, kept: &[Key]) {
         self.asking = false;
-        self.tells += 1;
         self.leave(c);
         if let Some((_, outcome)) = self.outcomes.iter_mut().find(|(own, _)| own == c) {
-            self.repeats += 1;
             match (outcome, value) {
                 (Outcome::Measured(values), Some(value)) => values.push(value),
                 (outcome, Some(value)) => *outcome = Outcome::Measured(vec![value]),
@@ -261,7 +244,7 @@ impl Reference {
             (None, Some(Outcome::Measured(values))) => {
                 assert!(!is_early && *score == 0.0 && self.config.remeasure > 1, "{c:?} is asked twice");
                 assert!(values.len() < usize::from(self.config.remeasure), "{c:?} is asked again too often");
-                assert!(2 * self.repeats < self.tells, "more than every second measurement is a repeat");
+                assert_ne!(self.config.noise, Noise::None, "{c:?} is asked again without noise");
             }
         }
         assert!(!mean.is_nan() && *std_dev >= 0.0 && !score.is_nan(), "{proposal:?}");

@@ -185,7 +185,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
     fn ask(&mut self, way: Way, draw: &mut Draw) {
         let mut refusals = self.reference.ask_errors();
         let needs_map = matches!(way, Way::Lookup(_) | Way::Recon(..));
-        if needs_map && self.reference.is_initialised() && !Reference::is_projected(&self.reference.config, M) {
+        if needs_map && self.reference.is_initialised() && D == 0 {
             refusals.push(AskError::NoMap);
         }
         if !refusals.is_empty() {

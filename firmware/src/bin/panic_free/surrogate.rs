@@ -2,7 +2,8 @@
 //! box.
 
 use trimtab::internals::{
-    Fit, Gp, Pair, Posterior, Random, Rule, descend, gradient_error, minimise, posterior_gradient, score_gradient,
+    Fit, Gp, Pair, Posterior, Random, Repeats, Rule, descend, gradient_error, minimise, posterior_gradient,
+    score_gradient,
 };
 use trimtab::sizes::triangle;
 use trimtab::{Acquisition, Beta, Fitting, Hyper, Prior};
@@ -33,7 +34,8 @@ fn process(o: &Opaque) {
         row.iter_mut().skip(i).for_each(|own| *own = diagonal);
     };
     keep(gp.extend(o.size(), write).is_ok());
-    gp.condition(o.part(&y), &prior(o));
+    let repeats = Repeats { count: o.float(), square: o.float(), log_noise: o.float() };
+    gp.condition(o.part(&y), &prior(o), repeats);
     keep((gp.log_likelihood(), gp.signal(), gp.len(), gp.is_empty()));
     keep(gp.posterior(o.float(), |row| row.fill(other)));
     let mut k = y;
@@ -78,7 +80,7 @@ fn scores(o: &Opaque) {
     let theorem = Beta::Theorem { scale: o.float(), delta: o.float() };
     let beta = o.one_of(theorem, &[Beta::Constant(o.float()), Beta::Logarithmic(o.float())]);
     let acquisition = o.one_of(Acquisition::ExpectedImprovement, &[Acquisition::Ucb(beta)]);
-    let posterior = Posterior { mean: o.float(), variance: o.float() };
+    let posterior = Posterior { label: o.float(), ..Posterior::new(o.float(), o.float()) };
     let prepared = acquisition.prepare(o.size(), o.float(), o.float());
     let any = [Rule::Ucb { beta: o.float() }, Rule::ExpectedImprovement { best: o.float() }];
     let rule = o.one_of(prepared, &any);

@@ -66,7 +66,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
             9 => keep((tuner.best_posterior(), tuner.predict(&c))),
             _ => {
-                keep((tuner.space(), tuner.config(), tuner.seed(), tuner.hyper()));
+                keep((tuner.space(), tuner.config(), tuner.seed()));
+                keep((tuner.noise(), tuner.relevance(o.size()), tuner.rebuilds()));
                 keep((tuner.pending(), tuner.queue()));
                 keep((tuner.len(), tuner.is_empty(), tuner.failures(), tuner.best_observed()));
                 tuner.observations().for_each(|observation| keep((observation, observation.is_failure())));
@@ -92,23 +93,22 @@ pub(crate) fn call_all(o: &Opaque) {
 fn config(o: &Opaque) -> Config {
     let goal = o.one_of(Goal::Minimise, &[Goal::Maximise]);
     let encoding = o.one_of(Encoding::Compact, &[Encoding::PerKnob]);
-    let maps = [Distribution::Uniform01, Distribution::Centred, Distribution::Signs, Distribution::Identity].map(Some);
+    let maps = [Distribution::Uniform01, Distribution::Centred, Distribution::Signs, Distribution::Identity];
     let theorem = Beta::Theorem { scale: o.float(), delta: o.float() };
     let beta = o.one_of(theorem, &[Beta::Constant(o.float()), Beta::Logarithmic(o.float())]);
     Config {
         goal,
         encoding,
-        map: o.one_of(None, &maps),
+        map: o.one_of(Distribution::Centred, &maps),
         prior: o.one_of(Prior::WEAK, &[Prior { mean_precision: o.float(), signal_weight: o.float() }]),
         fit: Fitting { linear: o.word() & 1 == 0, priors: o.word() & 1 == 0, sweeps: o.size() as u8 },
         refit: o.size() as u16,
         standardise: o.word() & 1 == 0,
         acquisition: o.one_of(Acquisition::ExpectedImprovement, &[Acquisition::Ucb(beta)]),
         initial: o.size() as u16,
-        noise: o.one_of(Noise::Fitted, &[Noise::Given(o.float())]),
+        noise: o.one_of(Noise::Auto, &[Noise::None, Noise::Given(o.float())]),
         remeasure: o.size() as u16,
         when_full: o.one_of(WhenFull::Refuse, &[WhenFull::ForgetOldest, WhenFull::ForgetWorst]),
-        descent: o.size() as u16,
         rows: o.size() as u16,
         observations: o.size() as u16,
     }

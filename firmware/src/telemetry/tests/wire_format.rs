@@ -19,13 +19,12 @@ fn a_frame_with_a_flipped_bit_is_refused() {
 fn the_longest_frames_fit_the_asserted_room() {
     let (mut plain, mut stuffed) = ([0; wire::MOST_BYTES], [0; wire::MOST_BYTES]);
     let config = Config {
-        map: Some(trimtab::Distribution::Signs),
+        map: trimtab::Distribution::Signs,
         acquisition: Acquisition::Ucb(trimtab::Beta::Theorem { delta: 0.1, scale: 0.5 }),
         noise: trimtab::Noise::Given(0.1),
         refit: u16::MAX,
         initial: u16::MAX,
         remeasure: u16::MAX,
-        descent: u16::MAX,
         rows: u16::MAX,
         observations: u16::MAX,
         ..Config::DEFAULT
