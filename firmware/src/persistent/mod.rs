@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! boot      log → replay → tuner                      the same bits as without the cut
-//! a step    ask → measure → record to flash → tell    a cut before the write: measured again; after it: known
+//! a step    ask → measure → tell → record to flash    a cut before the write: measured again; after it: known
 //! ```
 //!
 //! | the flash holds | what a boot does |
@@ -17,6 +17,8 @@
 //! **Choices**
 //! - The state is `init` plus the log, nothing else. Asks depend on the log alone, so a boot
 //!   repeats the last ask and the log needs no entry for it.
+//! - The tuner takes a record before the flash does, so the tuner alone decides what it refuses,
+//!   and a refused record costs no slot. A call returns after both.
 //! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
 //!   same record with and without cuts, so both reach the same bits.
 //! - A measurement that takes the power down would be asked forever. So a boot that found a log
@@ -29,7 +31,7 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, TellError, Tuner};
+use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, Tuner};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
 pub use restart::KEPT;
@@ -139,27 +141,23 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.tuner.ask()
     }
 
-    /// Writes a measured value to flash, then tells it to the tuner.
+    /// Tells a measured value to the tuner and writes it to flash.
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Told(value)))
     }
 
-    /// Writes to flash that a measurement failed, then tells the tuner.
+    /// Tells the tuner that a measurement failed and writes that to flash.
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Failed))
     }
 
-    /// Writes a record to flash, then replays it. Refuses a value that is not finite before it is
-    /// written.
+    /// Replays a record and writes it to flash. A record that the tuner refuses changes neither. If
+    /// the flash refuses, the tuner has the record in RAM only: [`Stored::No`].
     pub fn replay(&mut self, record: &Record<K>) -> Result<Stored, Error> {
-        if matches!(record.event, Event::Told(value) if !value.is_finite()) {
-            return Err(TellError::NonFinite.into());
-        }
+        self.tuner.replay(record)?;
         let dropped = self.keep(&Entry::Record(record.clone()));
         if dropped {
             self.rebuild();
-        } else {
-            self.tuner.replay(record)?;
         }
         Ok(self.stored(dropped))
     }

@@ -13,6 +13,7 @@ use trimtab_firmware::journal::{Found, Layout, digest};
 use trimtab_firmware::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 
 mod bad_flash;
+mod nothing_lost;
 
 const KNOBS: [Knob; 6] =
     [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
