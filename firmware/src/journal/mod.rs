@@ -1,7 +1,7 @@
 //! The log of a tuner in flash, which outlives a power cut.
 //!
 //! ```text
-//! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   slot 2   …
+//! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   …   mark 0   mark 1   …
 //! slot     length, kind, record as bytes, checksum                      written once, in order
 //! ring     page n is at place n mod P:      n − 2      n − 1      n: records go here      n − 3: erased next
 //! ```
@@ -20,12 +20,14 @@
 //! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
 //!   end at the same records, and the same ones are dropped, with and without cuts.
 //! - A full ring erases its oldest page, so all pages wear evenly.
+//! - A boot that ended in its first measurement leaves a mark, in words that no record can use: marks
+//!   evict nothing. If a page has no room for another mark, such boots are not counted until the
+//!   next page.
 //! - Each write is read back. If the flash does not hold it, the next slot is tried, then
 //!   `Trouble::Worn`.
-//! - Pages with another fingerprint or version are never replayed, and stay until the ring reaches
-//!   them.
 //!
-//! Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
+//! Pages with another fingerprint or version are never replayed, and stay until the ring reaches
+//! them. Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
 //! cut, not that the same records are dropped after it, and it is asynchronous.
 //!
 //! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash per record, rounded up to
@@ -43,11 +45,14 @@ pub use report::{Found, Trouble};
 
 mod fingerprint;
 mod format;
+mod marks;
 mod report;
 mod ring;
 
 /// Spare slots that a page must have beyond its records.
-pub const SPARE_SLOTS: usize = 8;
+pub const SPARE_SLOTS: usize = 6;
+/// Marks of begun measurements that a page must have room for.
+pub const LEAST_MARKS: usize = 8;
 
 /// Where a journal lies in the flash, and how many records fill a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +61,8 @@ pub struct Layout {
     pub range: Range<u32>,
     /// Records that fill a page. A tuner that keeps T observations wants T / (P − 1) or more, so
     /// that only forgotten records are dropped. Large pages may stay partly unused: fewer records
-    /// are replayed faster.
+    /// are replayed faster. A page has room for [`LEAST_MARKS`] unfinished boots, and for more if
+    /// fewer records fill it.
     pub records: u16,
 }
 
@@ -67,8 +73,6 @@ pub enum Entry<const K: usize> {
     Record(Record<K>),
     /// The records before are out of date: the hardware has changed.
     Restarted,
-    /// A boot that found this log began a measurement. Not counted among the records of a page.
-    Begun,
 }
 
 /// A log in flash.
@@ -103,10 +107,11 @@ pub struct Journal<F, const K: usize> {
     /// Numbers of the oldest page of the log and of the page that records go to.
     oldest: u32,
     newest: u32,
-    /// In the newest page: the next slot, the counted entries, and the marks since the last of
-    /// them.
+    /// In the newest page: the next slot, the counted entries, the next mark, and the boots begun
+    /// since the last entry.
     slot: usize,
     counted: u16,
+    mark: usize,
     begun: u8,
     /// Counted entries before the newest page.
     before: u32,
@@ -125,9 +130,9 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             return Err(Trouble::Layout);
         }
         let (oldest, newest, before, levels) = (0, 0, 0, PhantomData);
-        let (slot, counted, begun) = (0, 0, 0);
+        let (slot, counted, mark, begun) = (0, 0, 0, 0);
         let mut journal =
-            Self { flash, layout, sizes, fingerprint, oldest, newest, slot, counted, begun, before, levels };
+            Self { flash, layout, sizes, fingerprint, oldest, newest, slot, counted, mark, begun, before, levels };
         let found = journal.find()?;
         if found != Found::Log || journal.is_full() {
             journal.turn()?;
@@ -168,11 +173,11 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             }
         }
         for slot in 0..self.sizes.slots {
-            if let Slot::Holds(entry) = self.slot(self.newest, slot)? {
-                self.count(&entry);
-                self.slot = slot + 1;
+            if let Slot::Holds(_) = self.slot(self.newest, slot)? {
+                (self.counted, self.slot) = (self.counted.saturating_add(1), slot + 1);
             }
         }
+        self.find_marks()?;
         Ok(Found::Log)
     }
 
@@ -204,7 +209,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 let (page, slot) = (self.newest, self.slot);
                 self.slot += 1;
                 if self.slot(page, slot)? == Slot::Blank && self.write(entry, page, slot)? {
-                    self.count(entry);
+                    (self.counted, self.begun) = (self.counted.saturating_add(1), 0);
                     return Ok(dropped);
                 }
             }
@@ -216,16 +221,9 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Writes an entry to a slot. Returns whether the flash holds it.
     fn write(&mut self, entry: &Entry<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
         let mut buffer = [0xFF; BUFFER];
-        let bytes = self.sizes.slot(&mut buffer, entry, page, slot).ok_or(Trouble::Layout)?;
+        let bytes = self.sizes.slot(&mut buffer, entry, self.spot(page, slot)).ok_or(Trouble::Layout)?;
         let offset = self.offset(page, slot);
         Ok(self.flash.write(offset, bytes).is_ok() && self.holds(offset, bytes)?)
-    }
-
-    fn count(&mut self, entry: &Entry<K>) {
-        match entry {
-            Entry::Begun => self.begun = self.begun.saturating_add(1),
-            Entry::Record(_) | Entry::Restarted => (self.counted, self.begun) = (self.counted.saturating_add(1), 0),
-        }
     }
 
     /// Whether the last page has no room: call [`turn`](Self::turn) before the next entry.
@@ -249,7 +247,9 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         if !self.holds(from, header)? {
             return Err(Trouble::Worn);
         }
-        (self.newest, self.before, self.slot, self.counted, self.begun) = (number, before, 0, 0, 0);
+        let begun = self.begun;
+        (self.newest, self.before, self.slot, self.counted, self.mark, self.begun) = (number, before, 0, 0, 0, 0);
+        self.mark(begun)?;
         let dropped = number.wrapping_sub(self.oldest) == self.pages();
         self.oldest = self.oldest.wrapping_add(u32::from(dropped));
         Ok(dropped)
@@ -258,11 +258,6 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Records and restarts since the log began, including dropped ones.
     pub fn total(&self) -> u32 {
         self.before.wrapping_add(u32::from(self.counted))
-    }
-
-    /// Measurements that boots have begun since the last record.
-    pub fn begun(&self) -> u8 {
-        self.begun
     }
 
     /// The flash driver.

@@ -22,8 +22,8 @@
 //! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
 //!   same record with and without cuts, so both reach the same bits.
 //! - A measurement that takes the power down would be asked forever. So a boot that found a log
-//!   marks its first measurement, [`Boot::begun`] counts these marks, and after [`ENOUGH`] of them
-//!   [`Boot::is_hopeless`] says to give that combination up.
+//!   marks its first measurement, [`Boot::begun`] counts these boots, and after [`ENOUGH`] of them
+//!   [`Boot::is_hopeless`] says to give that combination up. No more than that are marked.
 //!
 //! **Cost.** The tuner, the journal and [`KEPT`] combinations; one flash write per record and one
 //! more per boot. A boot replays at most P pages.
@@ -121,8 +121,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.journal.as_ref().err().copied()
     }
 
-    /// Rebuilds of the tuner since the boot, because old entries were dropped: by an outcome, or by
-    /// the mark before the first ask.
+    /// Rebuilds of the tuner since the boot, because old entries were dropped.
     pub fn rebuilds(&self) -> u32 {
         self.rebuilds
     }
@@ -135,8 +134,12 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Returns the next combination to measure.
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
-        if mem::take(&mut self.unmarked) && self.keep(&Entry::Begun) {
-            self.rebuild();
+        if mem::take(&mut self.unmarked)
+            && let Ok(journal) = &mut self.journal
+            && journal.begun() < ENOUGH
+        {
+            let marked = journal.begin();
+            self.lost(marked);
         }
         self.tuner.ask()
     }
@@ -201,7 +204,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         journal.read(|entry| match entry {
             Entry::Restarted => restarts -= 1,
             Entry::Record(found) if restarts == 0 => record(&found),
-            Entry::Record(_) | Entry::Begun => {}
+            Entry::Record(_) => {}
         })?;
         Ok(())
     }
@@ -245,7 +248,6 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
                 Err(_) => refused += 1,
             },
             Entry::Restarted => *queued = begin_anew(tuner),
-            Entry::Begun => {}
         });
         (records, refused + self.lost(damaged).unwrap_or(0))
     }

@@ -13,6 +13,13 @@ fn task_when(when_full: WhenFull) -> Task<6> {
     Task { config: Config { when_full, ..Config::default() }, ..task() }
 }
 
+/// Tells the first combinations of the space their own number.
+fn tell_numbers<F: NorFlash>(kept: &mut Persistent<'_, F, 6, 0, 4, 24, 16, 300>, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        kept.tell(&task().space.at(number).unwrap(), number as f32).unwrap();
+    }
+}
+
 fn bytes<const PAGES: usize>(flash: &mut RamFlash<PAGES, PAGE, 4>) -> Vec<u8> {
     let mut bytes = vec![0; PAGES * PAGE];
     flash.read(0, &mut bytes).unwrap();
@@ -51,4 +58,18 @@ fn a_refused_tell_leaves_the_flash_alone() {
     assert_eq!((kept.tuner().len(), kept.total()), (24, 24));
     drop(kept);
     assert!(bytes(&mut flash) == before, "no byte of the flash has changed");
+}
+
+#[test]
+fn unfinished_boots_evict_no_outcome() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetOldest);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    tell_numbers(&mut kept, 0..20);
+    drop(kept);
+    for boots in 0..200 {
+        let (mut kept, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+        assert_eq!((boot.records, boot.begun), (20, ENOUGH.min(boots)), "boot {boots}");
+        kept.ask().unwrap();
+    }
 }
