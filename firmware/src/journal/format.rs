@@ -12,7 +12,7 @@
 //! | bytes of a slot | meaning |
 //! |---|---|
 //! | 0 | length of the rest without the checksum |
-//! | 1 | 0 a record, 1 restarted |
+//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped |
 //! | 2.. | the record in core's byte form, which has its own version |
 //! | 4 more | CRC-32 of the fingerprint, the page's number, the slot's number and the bytes before |
 //!
@@ -46,6 +46,8 @@ const MARK: usize = 4;
 
 const RECORD: u8 = 0;
 const RESTARTED: u8 = 1;
+const CARRIED: u8 = 2;
+const DROPPED: u8 = 3;
 
 /// The number of a page's first mark in checksums, beyond all slots.
 const FIRST_MARK: usize = 1 << 31;
@@ -108,13 +110,19 @@ impl Sizes {
     pub(super) fn slot<'a, const K: usize>(
         &self,
         buffer: &'a mut [u8; BUFFER],
-        entry: &Entry<K>,
+        content: &Content<K>,
         spot: Spot,
     ) -> Option<&'a [u8]> {
         let (head, body) = buffer.split_at_mut_checked(2)?;
-        let (kind, length) = match entry {
-            Entry::Record(record) => (RECORD, record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len()),
-            Entry::Restarted => (RESTARTED, 0),
+        let (kind, record) = match content {
+            Content::Entry(Entry::Record(record)) => (RECORD, Some(record)),
+            Content::Entry(Entry::Restarted) => (RESTARTED, None),
+            Content::Carried(record) => (CARRIED, Some(record)),
+            Content::Dropped => (DROPPED, None),
+        };
+        let length = match record {
+            Some(record) => record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len(),
+            None => 0,
         };
         head.copy_from_slice(&[1 + length as u8, kind]);
         // Writing the record may have changed bytes beyond it.
@@ -202,10 +210,20 @@ impl Header {
 pub(super) enum Slot<const K: usize> {
     /// Never written.
     Blank,
-    /// A valid entry.
-    Holds(Entry<K>),
+    /// A valid one.
+    Holds(Content<K>),
     /// Half written or changed.
     Damaged,
+}
+
+/// The content of a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content<const K: usize> {
+    Entry(Entry<K>),
+    /// A copy of a record of the page that is dropped next.
+    Carried(Record<K>),
+    /// All copies are made: that page no longer counts, even if it is still there.
+    Dropped,
 }
 
 impl<const K: usize> Slot<K> {
@@ -213,10 +231,10 @@ impl<const K: usize> Slot<K> {
         if bytes.iter().all(|byte| *byte == 0xFF) {
             return Self::Blank;
         }
-        Self::entry(bytes, spot).map_or(Self::Damaged, Self::Holds)
+        Self::content(bytes, spot).map_or(Self::Damaged, Self::Holds)
     }
 
-    fn entry(bytes: &[u8], spot: Spot) -> Option<Entry<K>> {
+    fn content(bytes: &[u8], spot: Spot) -> Option<Content<K>> {
         let end = 1 + usize::from(*bytes.first()?);
         let written = part(bytes, end)?;
         let (checked, _) = bytes.split_at_checked(end)?;
@@ -224,8 +242,12 @@ impl<const K: usize> Slot<K> {
             return None;
         }
         match checked {
-            [_, RECORD, record @ ..] => Record::from_bytes(record).ok().map(Entry::Record),
-            [_, RESTARTED] => Some(Entry::Restarted),
+            [_, RECORD, record @ ..] => {
+                Record::from_bytes(record).ok().map(|record| Content::Entry(Entry::Record(record)))
+            }
+            [_, RESTARTED] => Some(Content::Entry(Entry::Restarted)),
+            [_, CARRIED, record @ ..] => Record::from_bytes(record).ok().map(Content::Carried),
+            [_, DROPPED] => Some(Content::Dropped),
             _ => None,
         }
     }

@@ -19,7 +19,8 @@
 //!   right, which covers the page's and the slot's number too. No word is written twice.
 //! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
 //!   end at the same records, and the same ones are dropped, with and without cuts.
-//! - A full ring erases its oldest page, so all pages wear evenly.
+//! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are
+//!   carried over before, see [`turn`](Journal::turn).
 //! - A boot that ended in its first measurement leaves a mark, in words that no record can use: marks
 //!   evict nothing. If a page has no room for another mark, such boots are not counted until the
 //!   next page.
@@ -40,16 +41,19 @@ use embedded_storage::nor_flash::NorFlash;
 use trimtab::Record;
 
 pub use fingerprint::{digest, fingerprint};
-use format::{BUFFER, Header, HeaderFault, Sizes, Slot};
+use format::{BUFFER, Content, Header, HeaderFault, Sizes, Slot};
 pub use report::{Found, Trouble};
+pub use turn::MOST_CARRIED;
 
 mod fingerprint;
 mod format;
 mod marks;
 mod report;
 mod ring;
+mod turn;
 
-/// Spare slots that a page must have beyond its records.
+/// Spare slots that a page must have beyond its records: for writes that a power cut spoils, for
+/// carried records, and for the note that a page is dropped.
 pub const SPARE_SLOTS: usize = 6;
 /// Marks of begun measurements that a page must have room for.
 pub const LEAST_MARKS: usize = 8;
@@ -113,6 +117,9 @@ pub struct Journal<F, const K: usize> {
     counted: u16,
     mark: usize,
     begun: u8,
+    /// Records carried to the newest page, and whether the page that they come from is dropped.
+    carried: usize,
+    is_dropped: bool,
     /// Counted entries before the newest page.
     before: u32,
     levels: PhantomData<Record<K>>,
@@ -130,12 +137,26 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             return Err(Trouble::Layout);
         }
         let (oldest, newest, before, levels) = (0, 0, 0, PhantomData);
-        let (slot, counted, mark, begun) = (0, 0, 0, 0);
-        let mut journal =
-            Self { flash, layout, sizes, fingerprint, oldest, newest, slot, counted, mark, begun, before, levels };
+        let (slot, counted, mark, begun, carried, is_dropped) = (0, 0, 0, 0, 0, false);
+        let mut journal = Self {
+            flash,
+            layout,
+            sizes,
+            fingerprint,
+            oldest,
+            newest,
+            slot,
+            counted,
+            mark,
+            begun,
+            carried,
+            is_dropped,
+            before,
+            levels,
+        };
         let found = journal.find()?;
-        if found != Found::Log || journal.is_full() {
-            journal.turn()?;
+        if found != Found::Log {
+            journal.turn(|_, _| None)?;
         }
         Ok((journal, found))
     }
@@ -173,9 +194,17 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             }
         }
         for slot in 0..self.sizes.slots {
-            if let Slot::Holds(_) = self.slot(self.newest, slot)? {
-                (self.counted, self.slot) = (self.counted.saturating_add(1), slot + 1);
+            let Slot::Holds(content) = self.slot(self.newest, slot)? else { continue };
+            self.slot = slot + 1;
+            match content {
+                Content::Entry(_) => self.counted = self.counted.saturating_add(1),
+                Content::Carried(_) => self.carried += 1,
+                Content::Dropped => self.is_dropped = true,
             }
+        }
+        let first = self.newest.wrapping_sub(self.pages() - 1);
+        if self.is_dropped && self.oldest == first {
+            self.oldest = first.wrapping_add(1);
         }
         self.find_marks()?;
         Ok(Found::Log)
@@ -184,75 +213,62 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Hands out every entry, oldest first. Returns the number of damaged slots.
     pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
         let mut damaged = 0;
-        let mut number = self.oldest;
-        loop {
-            for slot in 0..self.sizes.slots {
-                match self.slot(number, slot)? {
-                    Slot::Blank => {}
-                    Slot::Damaged => damaged += 1,
-                    Slot::Holds(found) => entry(found),
+        // Carried records come from pages before all others.
+        for is_carried in [true, false] {
+            for page in 0..=self.newest.wrapping_sub(self.oldest) {
+                let number = self.oldest.wrapping_add(page);
+                let counts = number != self.newest || self.is_dropped;
+                for slot in 0..self.sizes.slots {
+                    match (self.slot(number, slot)?, is_carried) {
+                        (Slot::Holds(Content::Carried(record)), true) if counts => entry(Entry::Record(record)),
+                        (Slot::Holds(Content::Entry(found)), false) => entry(found),
+                        (Slot::Damaged, false) => damaged += 1,
+                        _ => {}
+                    }
                 }
             }
-            if number == self.newest {
-                return Ok(damaged);
-            }
-            number = number.wrapping_add(1);
         }
+        Ok(damaged)
     }
 
-    /// Appends an entry and reads it back. Returns whether a page was dropped for it, which happens
-    /// only if spoiled slots have used up the page.
+    /// Appends an entry and reads it back. Returns false if the page has no room: call
+    /// [`turn`](Self::turn) first.
     pub fn append(&mut self, entry: &Entry<K>) -> Result<bool, Trouble> {
-        let mut dropped = false;
-        for _ in 0..2 {
-            while self.slot < self.sizes.slots {
-                let (page, slot) = (self.newest, self.slot);
-                self.slot += 1;
-                if self.slot(page, slot)? == Slot::Blank && self.write(entry, page, slot)? {
-                    (self.counted, self.begun) = (self.counted.saturating_add(1), 0);
-                    return Ok(dropped);
-                }
-            }
-            dropped |= self.turn()?;
+        let is_written = !self.is_full() && self.write_before(self.last_slots(), &Content::Entry(entry.clone()))?;
+        if is_written {
+            (self.counted, self.begun) = (self.counted.saturating_add(1), 0);
         }
-        Err(Trouble::Worn)
+        Ok(is_written)
     }
 
-    /// Writes an entry to a slot. Returns whether the flash holds it.
-    fn write(&mut self, entry: &Entry<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
+    /// Writes to the next blank slot before `end`. Returns whether the flash holds it.
+    fn write_before(&mut self, end: usize, content: &Content<K>) -> Result<bool, Trouble> {
+        while self.slot < end {
+            let (page, slot) = (self.newest, self.slot);
+            self.slot += 1;
+            if self.slot(page, slot)? == Slot::Blank && self.write(content, page, slot)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes to a slot. Returns whether the flash holds it.
+    fn write(&mut self, content: &Content<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
         let mut buffer = [0xFF; BUFFER];
-        let bytes = self.sizes.slot(&mut buffer, entry, self.spot(page, slot)).ok_or(Trouble::Layout)?;
+        let bytes = self.sizes.slot(&mut buffer, content, self.spot(page, slot)).ok_or(Trouble::Layout)?;
         let offset = self.offset(page, slot);
         Ok(self.flash.write(offset, bytes).is_ok() && self.holds(offset, bytes)?)
     }
 
     /// Whether the last page has no room: call [`turn`](Self::turn) before the next entry.
     pub fn is_full(&self) -> bool {
-        self.counted >= self.layout.records || self.slot >= self.sizes.slots
+        self.counted >= self.layout.records || self.slot >= self.last_slots()
     }
 
-    /// Begins the next page of the ring. Returns whether that dropped the oldest page of the log.
-    pub fn turn(&mut self) -> Result<bool, Trouble> {
-        let number = self.newest.wrapping_add(1);
-        let place = self.place(number);
-        let from = self.start(place);
-        self.flash.erase(from, from + F::ERASE_SIZE as u32).map_err(|_| Trouble::Refused)?;
-        if !self.is_blank(place)? {
-            return Err(Trouble::Worn);
-        }
-        let mut buffer = [0xFF; BUFFER];
-        let (before, fingerprint) = (self.total(), self.fingerprint);
-        let header = self.sizes.header(&mut buffer, &Header { number, before, fingerprint }).ok_or(Trouble::Layout)?;
-        self.flash.write(from, header).map_err(|_| Trouble::Refused)?;
-        if !self.holds(from, header)? {
-            return Err(Trouble::Worn);
-        }
-        let begun = self.begun;
-        (self.newest, self.before, self.slot, self.counted, self.mark, self.begun) = (number, before, 0, 0, 0, 0);
-        self.mark(begun)?;
-        let dropped = number.wrapping_sub(self.oldest) == self.pages();
-        self.oldest = self.oldest.wrapping_add(u32::from(dropped));
-        Ok(dropped)
+    /// The first of the slots that only a turn writes to.
+    fn last_slots(&self) -> usize {
+        self.sizes.slots.saturating_sub(turn::RESERVED)
     }
 
     /// Records and restarts since the log began, including dropped ones.

@@ -20,7 +20,8 @@
 //! - The tuner takes a record before the flash does, so the tuner alone decides what it refuses,
 //!   and a refused record costs no slot. A call returns after both.
 //! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
-//!   same record with and without cuts, so both reach the same bits.
+//!   same record with and without cuts, so both reach the same bits. Records that the tuner still
+//!   holds are carried over, best first, so the best is never lost.
 //! - A measurement that takes the power down would be asked forever. So a boot that found a log
 //!   marks its first measurement, [`Boot::begun`] counts these boots, and after [`ENOUGH`] of them
 //!   [`Boot::is_hopeless`] says to give that combination up. No more than that are marked.
@@ -34,12 +35,14 @@ use embedded_storage::nor_flash::NorFlash;
 use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, Tuner};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
+use rank::rank;
 pub use restart::KEPT;
 use restart::{Queue, begin_anew, initialise};
 
 use crate::journal::{Entry, Found, Journal, Layout, Trouble, fingerprint};
 
 mod boot;
+mod rank;
 mod restart;
 
 /// A tuner with its log in flash.
@@ -105,7 +108,12 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
             Err(trouble) => (Err(trouble), None),
         };
         let mut kept = Self { tuner, journal, queued: Queue::new(), unmarked: found == Some(Found::Log), rebuilds: 0 };
-        let (records, damaged) = kept.read();
+        let (mut records, mut damaged) = kept.read();
+        // The last boot may have ended before the page was turned.
+        if kept.turn() {
+            initialise(kept.tuner);
+            (records, damaged) = kept.read();
+        }
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };
         Ok((kept, boot))
@@ -185,11 +193,10 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Starts over because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
     /// best combinations first.
     pub fn restart(&mut self) -> Stored {
+        self.queued = begin_anew(self.tuner);
         let dropped = self.keep(&Entry::Restarted);
         if dropped {
             self.rebuild();
-        } else {
-            self.queued = begin_anew(self.tuner);
         }
         self.stored(dropped)
     }
@@ -221,12 +228,30 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// entries were dropped. After the first trouble it writes nothing: a log with a gap would be
     /// another tuner's.
     fn keep(&mut self, entry: &Entry<K>) -> bool {
+        let mut dropped = false;
+        // Twice, because spoiled slots may use up a page.
+        for _ in 0..2 {
+            let Ok(journal) = &mut self.journal else { return false };
+            let written = journal.append(entry);
+            let Some(written) = self.lost(written) else { return false };
+            dropped |= self.turn();
+            if written {
+                return dropped;
+            }
+        }
+        self.lost::<()>(Err(Trouble::Worn));
+        false
+    }
+
+    /// Begins the next page if this one is full. Returns whether old entries were dropped.
+    fn turn(&mut self) -> bool {
+        let (tuner, queued) = (&*self.tuner, &self.queued);
         let Ok(journal) = &mut self.journal else { return false };
-        let kept = journal.append(entry).and_then(|dropped| match journal.is_full() {
-            true => journal.turn().map(|also| dropped || also),
-            false => Ok(dropped),
-        });
-        self.lost(kept).unwrap_or(false)
+        if !journal.is_full() {
+            return false;
+        }
+        let turned = journal.turn(|record, restarts| rank(tuner, queued, record, restarts));
+        self.lost(turned).unwrap_or(false)
     }
 
     /// Starts fresh and replays the log.

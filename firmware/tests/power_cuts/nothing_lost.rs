@@ -73,3 +73,62 @@ fn unfinished_boots_evict_no_outcome() {
         kept.ask().unwrap();
     }
 }
+
+#[test]
+fn the_best_survives_every_page_turn() {
+    for when_full in [WhenFull::ForgetWorst, WhenFull::Refuse, WhenFull::ForgetOldest] {
+        let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+        let task = task_when(when_full);
+        let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+        for i in 0..200_u64 {
+            // After the first 24 a tuner that refuses is told the outcomes of known combinations.
+            let (number, value) = match when_full {
+                WhenFull::Refuse if i >= 24 => (1 + i % 23, 50.0),
+                // The best is still held by the tuner that forgets the oldest, page after page.
+                WhenFull::ForgetOldest => (i % 20, (i % 20) as f32),
+                _ => (i, i as f32),
+            };
+            kept.tell(&task.space.at(number).unwrap(), value).unwrap();
+            let best = kept.tuner().best_observed().unwrap();
+            assert_eq!((best.combination, best.value), (task.space.at(0).unwrap(), 0.0), "{when_full:?} at {i}");
+        }
+        drop(kept);
+        let (kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+        assert_eq!(kept.tuner().best_observed().map(|best| best.value), Some(0.0), "{when_full:?}");
+    }
+}
+
+/// Copies are made before the erase, and a boot after any cut has each record once.
+#[test]
+fn a_cut_while_records_are_carried_changes_nothing() {
+    for when_full in [WhenFull::ForgetWorst, WhenFull::ForgetOldest] {
+        let run = |flash: &mut Cut<&mut FourPages>| {
+            let mut tuner = Box::new(Large::new());
+            let (mut kept, _) = Persistent::open(&mut tuner, &task_when(when_full), flash, FOUR_PAGES).unwrap();
+            while kept.trouble().is_none() && kept.total() < 50 {
+                // The first combinations again and again, so that repeats are carried too.
+                let (i, number) = (u64::from(kept.total()), u64::from(kept.total()) % 40 / 2);
+                if i == 27 {
+                    kept.restart();
+                    continue;
+                }
+                kept.tell(&task().space.at(number).unwrap(), (i * 7 % 11) as f32).unwrap();
+            }
+            let observations: Vec<_> =
+                kept.tuner().observations().map(|o| (o.combination, o.value.to_bits(), o.repeats)).collect();
+            (kept.trouble().is_none(), digest(kept.tuner()), observations, kept.tuner().queue().to_vec())
+        };
+        let mut flash = FourPages::new();
+        let mut powered = Cut::never(&mut flash);
+        let expected = run(&mut powered);
+        let operations = powered.operations();
+        assert!(expected.0 && operations > 50 + 2 * 7 + 3, "some records were carried: {operations} operations");
+        for operation in 0..operations {
+            for damage in DAMAGES {
+                let mut flash = FourPages::new();
+                assert!(!run(&mut Cut::at(&mut flash, operation, damage)).0);
+                assert_eq!(run(&mut Cut::never(&mut flash)), expected, "{when_full:?}: {operation}, {damage:?}");
+            }
+        }
+    }
+}
