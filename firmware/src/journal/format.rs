@@ -93,9 +93,8 @@ impl Sizes {
 
     /// The bytes of a header.
     pub(super) fn header<'a>(&self, buffer: &'a mut [u8; BUFFER], header: &Header) -> Option<&'a [u8]> {
-        let (version, inverted) = (VERSION.to_le_bytes(), (!VERSION).to_le_bytes());
         let (number, before) = (header.number.to_le_bytes(), header.before.to_le_bytes());
-        let parts = [&MAGIC[..], &version, &inverted, &number, &before, &header.fingerprint.to_le_bytes()];
+        let parts = [&beginning()[..], &number, &before, &header.fingerprint.to_le_bytes()];
         let mut length = 0;
         for part in parts {
             buffer.get_mut(length..length + part.len())?.copy_from_slice(part);
@@ -180,29 +179,47 @@ pub(super) enum HeaderFault {
 
 impl Header {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, HeaderFault> {
-        let (Some(magic), Some(version), Some(inverted)) = (part::<4>(bytes, 0), part(bytes, 4), part(bytes, 6)) else {
+        let (Some(mut bytes), Some([m0, m1, m2, m3, v0, v1, i0, i1])) = (part::<HEADER>(bytes, 0), part(bytes, 0))
+        else {
             return Err(HeaderFault::Damaged);
         };
-        let version = u16::from_le_bytes(version);
-        if magic != MAGIC || version != !u16::from_le_bytes(inverted) {
-            return Err(HeaderFault::Damaged);
-        }
-        if version != VERSION {
+        let (version, inverted) = (u16::from_le_bytes([v0, v1]), u16::from_le_bytes([i0, i1]));
+        if [m0, m1, m2, m3] == MAGIC && version == !inverted && version != VERSION {
             return Err(HeaderFault::Version(version));
         }
-        let numbers = (part(bytes, 8), part(bytes, 12), part(bytes, 16), part(bytes, 24));
-        let (Some(number), Some(before), Some(fingerprint), Some(check)) = numbers else {
-            return Err(HeaderFault::Damaged);
-        };
-        if CRC.checksum(bytes.get(..24).unwrap_or_default()) != u32::from_le_bytes(check) {
-            return Err(HeaderFault::Damaged);
+        Self::valid(&bytes).or_else(|| Self::repaired(&mut bytes)).ok_or(HeaderFault::Damaged)
+    }
+
+    /// The header that differs in one bit. No other does: two valid ones differ in six bits or more.
+    fn repaired(bytes: &mut [u8; HEADER]) -> Option<Self> {
+        let wrong: u32 = bytes.iter().zip(beginning()).map(|(byte, own)| (byte ^ own).count_ones()).sum();
+        if wrong > 1 {
+            return None;
         }
-        Ok(Self {
-            number: u32::from_le_bytes(number),
-            before: u32::from_le_bytes(before),
-            fingerprint: u64::from_le_bytes(fingerprint),
+        (0..8 * HEADER).find_map(|bit| {
+            let mask = 1 << (bit % 8);
+            *bytes.get_mut(bit / 8)? ^= mask;
+            let valid = Self::valid(bytes);
+            *bytes.get_mut(bit / 8)? ^= mask;
+            valid
         })
     }
+
+    fn valid(bytes: &[u8; HEADER]) -> Option<Self> {
+        let (checked, check) = bytes.split_last_chunk::<CHECK>()?;
+        let is_valid = checked.starts_with(&beginning()) && CRC.checksum(checked) == u32::from_le_bytes(*check);
+        is_valid.then_some(Self {
+            number: u32::from_le_bytes(part(bytes, 8)?),
+            before: u32::from_le_bytes(part(bytes, 12)?),
+            fingerprint: u64::from_le_bytes(part(bytes, 16)?),
+        })
+    }
+}
+
+/// The first bytes of every header of this version.
+fn beginning() -> [u8; 8] {
+    let ([m0, m1, m2, m3], [v0, v1], [i0, i1]) = (MAGIC, VERSION.to_le_bytes(), (!VERSION).to_le_bytes());
+    [m0, m1, m2, m3, v0, v1, i0, i1]
 }
 
 /// A slot as read.

@@ -17,6 +17,8 @@
 //! **Choices**
 //! - Every operation is whole or has no effect: a slot or header counts only if its CRC-32 is
 //!   right, which covers the page's and the slot's number too. No word is written twice.
+//! - A header with one wrong bit is repaired by its checksum. A page with a worse one is read by the
+//!   checksums of its records.
 //! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
 //!   end at the same records, and the same ones are dropped, with and without cuts.
 //! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are
@@ -41,10 +43,11 @@ use embedded_storage::nor_flash::NorFlash;
 use trimtab::Record;
 
 pub use fingerprint::{digest, fingerprint};
-use format::{BUFFER, Content, Header, HeaderFault, Sizes, Slot};
+use format::{BUFFER, Content, Sizes, Slot};
 pub use report::{Found, Trouble};
 pub use turn::MOST_CARRIED;
 
+mod find;
 mod fingerprint;
 mod format;
 mod marks;
@@ -120,6 +123,8 @@ pub struct Journal<F, const K: usize> {
     /// Records carried to the newest page, and whether the page that they come from is dropped.
     carried: usize,
     is_dropped: bool,
+    /// Pages after the newest one with neither a header nor a record.
+    unreadable: u32,
     /// Counted entries before the newest page.
     before: u32,
     levels: PhantomData<Record<K>>,
@@ -137,7 +142,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             return Err(Trouble::Layout);
         }
         let (oldest, newest, before, levels) = (0, 0, 0, PhantomData);
-        let (slot, counted, mark, begun, carried, is_dropped) = (0, 0, 0, 0, 0, false);
+        let (slot, counted, mark, begun, carried, is_dropped, unreadable) = (0, 0, 0, 0, 0, false, 0);
         let mut journal = Self {
             flash,
             layout,
@@ -151,6 +156,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             begun,
             carried,
             is_dropped,
+            unreadable,
             before,
             levels,
         };
@@ -161,58 +167,10 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok((journal, found))
     }
 
-    /// Finds the newest page, the pages before it that belong to it, and the end of the log.
-    fn find(&mut self) -> Result<Found, Trouble> {
-        let mut newest: Option<Header> = None;
-        let mut other = Found::Blank;
-        for place in 0..self.pages() {
-            match self.header(place)? {
-                Ok(header) => newest = newest.filter(|newest| newest.number > header.number).or(Some(header)),
-                Err(HeaderFault::Version(version)) => other = Found::Version(version),
-                Err(HeaderFault::Damaged) if other == Found::Blank && !self.is_blank(place)? => {
-                    other = Found::Unreadable;
-                }
-                Err(HeaderFault::Damaged) => {}
-            }
-        }
-        let Some(newest) = newest else {
-            // As if a page had been full, so that the first page gets number 0.
-            (self.newest, self.oldest) = (u32::MAX, 0);
-            return Ok(other);
-        };
-        (self.newest, self.oldest) = (newest.number, newest.number);
-        if newest.fingerprint != self.fingerprint {
-            self.oldest = newest.number.wrapping_add(1);
-            return Ok(Found::Foreign);
-        }
-        self.before = newest.before;
-        for _ in 1..self.pages() {
-            let older = self.oldest.wrapping_sub(1);
-            match self.header(self.place(older))? {
-                Ok(header) if header.number == older && header.fingerprint == self.fingerprint => self.oldest = older,
-                _ => break,
-            }
-        }
-        for slot in 0..self.sizes.slots {
-            let Slot::Holds(content) = self.slot(self.newest, slot)? else { continue };
-            self.slot = slot + 1;
-            match content {
-                Content::Entry(_) => self.counted = self.counted.saturating_add(1),
-                Content::Carried(_) => self.carried += 1,
-                Content::Dropped => self.is_dropped = true,
-            }
-        }
-        let first = self.newest.wrapping_sub(self.pages() - 1);
-        if self.is_dropped && self.oldest == first {
-            self.oldest = first.wrapping_add(1);
-        }
-        self.find_marks()?;
-        Ok(Found::Log)
-    }
-
-    /// Hands out every entry, oldest first. Returns the number of damaged slots.
+    /// Hands out every entry, oldest first. Returns the number of damaged slots and of pages without
+    /// anything readable.
     pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
-        let mut damaged = 0;
+        let mut damaged = self.unreadable;
         // Carried records come from pages before all others.
         for is_carried in [true, false] {
             for page in 0..=self.newest.wrapping_sub(self.oldest) {

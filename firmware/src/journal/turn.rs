@@ -52,7 +52,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         }
         let begun = self.begun;
         (self.newest, self.before, self.slot, self.counted, self.mark, self.begun) = (number, before, 0, 0, 0, 0);
-        (self.carried, self.is_dropped) = (0, false);
+        (self.carried, self.is_dropped, self.unreadable) = (0, false, 0);
         self.mark(begun)?;
         Ok(dropped)
     }

@@ -1,7 +1,8 @@
-//! Nothing measured is lost.
+//! Nothing measured is lost: refused tells, dropped pages, damaged headers, unfinished boots.
 
 use embedded_storage::nor_flash::ReadNorFlash as _;
 use trimtab::TellError;
+use trimtab_firmware::flash::Simulated as _;
 
 use super::*;
 
@@ -130,5 +131,49 @@ fn a_cut_while_records_are_carried_changes_nothing() {
                 assert_eq!(run(&mut Cut::never(&mut flash)), expected, "{when_full:?}: {operation}, {damage:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_header_loses_nothing() {
+    let (mut sound, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetOldest);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut sound, FOUR_PAGES).unwrap();
+    tell_numbers(&mut kept, 0..28);
+    let expected = (digest(kept.tuner()), kept.total());
+    for page in 0..4 {
+        for bit in 0..28 * 8 {
+            let mut flash = sound.clone();
+            let (offset, mut byte) = ((page * PAGE + bit / 8) as u32, [0]);
+            flash.read(offset, &mut byte).unwrap();
+            flash.poke(offset, &[byte[0] ^ 1 << (bit % 8)]).unwrap();
+            let (kept, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+            assert_eq!((boot.found, boot.damaged), (Some(Found::Log), 0), "page {page}, bit {bit}");
+            assert_eq!((digest(kept.tuner()), kept.total()), expected, "page {page}, bit {bit}");
+        }
+    }
+}
+
+/// The records of a page whose header is gone have their own checksums.
+#[test]
+fn a_page_without_a_header_is_read_by_its_records() {
+    let (mut sound, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetOldest);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut sound, FOUR_PAGES).unwrap();
+    tell_numbers(&mut kept, 0..28);
+    let expected = (digest(kept.tuner()), kept.total());
+    for page in 0..4 {
+        let mut flash = sound.clone();
+        flash.poke((page * PAGE) as u32, &[0; 28]).unwrap();
+        let (kept, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+        assert_eq!((boot.found, boot.damaged, boot.records), (Some(Found::Log), 0, 28), "page {page}");
+        assert_eq!((digest(kept.tuner()), kept.total()), expected, "page {page}");
+        // Without its records, too, the page is at least counted.
+        let mut flash = sound.clone();
+        flash.poke((page * PAGE) as u32, &[0; PAGE]).unwrap();
+        let (_, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+        let others = if page == 3 { 24 } else { 20 };
+        assert_eq!(boot.records, others, "page {page}");
+        assert!(boot.damaged > 0, "page {page}");
     }
 }
