@@ -203,7 +203,12 @@ impl Tuning<'_> {
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, outcome, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value(value) => (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None),
+            Outcome::Value(value, line) => {
+                if let Some(line) = line {
+                    self.view.read(line);
+                }
+                (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None)
+            }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
                 let details = Details { why: why.clone(), stdout, stderr, seconds };

@@ -62,6 +62,8 @@ pub(super) struct Finished {
     /// Wall time.
     pub(super) time: Duration,
     pub(super) stdout: Vec<u8>,
+    /// Whether the beginning of standard output is missing.
+    pub(super) is_cut: bool,
     pub(super) stderr: Vec<u8>,
 }
 
@@ -107,9 +109,9 @@ pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
         }
     };
     group.end(early.as_ref().map(|(_, asked)| *asked), stop);
-    let [stdout, stderr] = outputs.map(Capture::finish);
+    let [(stdout, is_cut), (stderr, _)] = outputs.map(Capture::finish);
     let ended = early.map_or(Ended::ByItself(status), |(ended, _)| ended);
-    Ok(Finished { ended, time, stdout, stderr })
+    Ok(Finished { ended, time, stdout, is_cut, stderr })
 }
 
 /// The process group of a command, by its process id.
@@ -213,7 +215,8 @@ impl Capture {
                     let mut bytes = bytes.lock().unwrap_or_else(|lock| lock.into_inner());
                     bytes.extend_from_slice(&buffer[..length]);
                     if bytes.len() > 2 * MOST_BYTES {
-                        let extra = bytes.len() - MOST_BYTES;
+                        // One more than is kept, which tells that there were more.
+                        let extra = bytes.len() - MOST_BYTES - 1;
                         bytes.drain(..extra);
                     }
                 }
@@ -223,12 +226,13 @@ impl Capture {
         }
     }
 
-    fn finish(self) -> Vec<u8> {
+    /// The last bytes, and whether there were more.
+    fn finish(self) -> (Vec<u8>, bool) {
         // A process that left the group may hold the pipe open; its output is not the command's.
         let _ = self.closed.recv_timeout(DRAIN);
         let mut bytes = self.bytes.lock().unwrap_or_else(|lock| lock.into_inner());
         let extra = bytes.len().saturating_sub(MOST_BYTES);
-        bytes.split_off(extra)
+        (bytes.split_off(extra), extra > 0)
     }
 }
 

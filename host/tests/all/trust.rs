@@ -1,0 +1,67 @@
+//! Nothing measured is lost, and nothing is taken for what it is not: hostile files, levels and output.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Folder, text};
+
+/// Runs a command that must end within ten seconds.
+fn soon(mut command: Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(10) {
+            child.kill().unwrap();
+            panic!("it hangs: {command:?}");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn tune<'a>(options: &[&'a str], command: &[&'a str]) -> Vec<&'a str> {
+    [&["tune", "--knob", "x=1,2,3,4", "--budget", "4"], options, &["--"], command].concat()
+}
+
+fn fails(output: &Output, words: &str) {
+    let err = text(&output.stderr);
+    assert!(!output.status.success() && err.contains(words), "{:?}: {err}", output.status);
+}
+
+#[test]
+fn a_number_cut_by_the_window_is_not_a_cost() {
+    let folder = Folder::new("trust-window");
+    // The last MiB begins in the middle of the number.
+    let script = "printf 123456; head -c 1048573 /dev/zero | tr '\\0' ' '";
+    let output = folder.run(&tune(&["--json"], &["sh", "-c", script]));
+    fails(&output, "all 4 measurements failed");
+    let output = folder.run(&tune(&["--json", "--extract", "[0-9]+"], &["sh", "-c", script]));
+    fails(&output, "all 4 measurements failed");
+}
+
+#[test]
+fn the_first_progress_says_what_was_read() {
+    let folder = Folder::new("trust-read");
+    let output = folder.run(&tune(&[], &["sh", "-c", "echo warm up 9; echo \"latency: {x} ms\"; echo"]));
+    let err = text(&output.stderr);
+    assert_eq!(err.matches("read from").count(), 1, "{err}");
+    assert!(
+        (1..=4).any(|x| err.contains(&format!("1 of 4: {x}  best  x={x}  (read from `latency: {x} ms`)"))),
+        "{err}"
+    );
+}
+
+#[test]
+fn escapes_do_not_reach_the_terminal() {
+    let folder = Folder::new("trust-escapes");
+    let output = folder.run(&tune(&[], &["sh", "-c", "printf '\\033]0;evil\\007\\033[2Jno\\n' >&2; exit 3"]));
+    let err = text(&output.stderr);
+    assert!(err.contains("no") && !err.contains('\u{1b}') && !err.contains('\u{7}'), "{err:?}");
+    fs::write(folder.0.join("s.json"), r#"{"knobs":{"a":["\u001b[2Jx","y\u009b2J"]}}"#).unwrap();
+    let output = folder.run(&["tune", "--space", "s.json", "--budget", "2", "--", "echo", "1"]);
+    let err = text(&output.stderr);
+    assert!(output.status.success() && !err.contains(['\u{1b}', '\u{9b}']), "{err:?}");
+}
