@@ -55,6 +55,26 @@ fn the_first_progress_says_what_was_read() {
 }
 
 #[test]
+fn watch_refuses_a_text_file_and_a_second_watcher() {
+    let folder = Folder::new("trust-watch");
+    fs::write(folder.0.join("notes.txt"), "shopping list\n").unwrap();
+    fails(&folder.run(&["watch", "-", "--log", "notes.txt"]), "is not a log of trimtab watch");
+    assert_eq!(fs::read_to_string(folder.0.join("notes.txt")).unwrap(), "shopping list\n");
+    let mut first = folder.command(&["watch", "-", "--log", "run.log"]);
+    let mut first = first.stdin(Stdio::piped()).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    while !folder.0.join("run.log").exists() && start.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    fails(&soon(folder.command(&["watch", "-", "--log", "run.log"])), "another trimtab is writing to it");
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    // A log without a frame yet is a log.
+    fails(&folder.run(&["watch", "-", "--log", "run.log"]), "no frame arrived");
+}
+
+#[test]
 fn escapes_do_not_reach_the_terminal() {
     let folder = Folder::new("trust-escapes");
     let output = folder.run(&tune(&[], &["sh", "-c", "printf '\\033]0;evil\\007\\033[2Jno\\n' >&2; exit 3"]));
