@@ -8,10 +8,11 @@
 //!
 //! **Choices**
 //! - A failure is an outcome like any other.
-//! - A program that cannot be started ends the run, unless its name depends on a knob: it would
-//!   fail every time.
+//! - A program that is missing ends the run, unless its name depends on a knob: it would fail every
+//!   time. Levels that cannot be passed to it (a NUL, too long) are a failure.
 //! - The last 64 KiB of each output of a failure are kept.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use regex::Regex;
@@ -123,7 +124,8 @@ impl Measurer {
     fn not_started(&self, levels: &[Level], error: &std::io::Error) -> Result<Outcome, Error> {
         let program = self.template.filled(&self.space, levels).swap_remove(0);
         let why = format!("cannot start `{program}`: {error}");
-        match self.template.has_fixed_program() {
+        let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+        match is_missing && self.template.has_fixed_program() {
             true => {
                 Err(Error::Failed(format!("{why}; write the path of a program, or use --shell for a shell command")))
             }
@@ -192,5 +194,18 @@ mod tests {
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
         assert!(matches!(measure("/no/such{x}"), Ok((Outcome::Failed(_), _))));
+    }
+
+    #[test]
+    fn a_level_that_cannot_be_started_is_a_failed_measurement() {
+        let long = "x".repeat(4 << 20);
+        for level in ["a\0b", &long] {
+            let knob = crate::space::NamedKnob::new("x", vec![level.into(), "short".into()], None).unwrap();
+            let space = NamedSpace::new(vec![knob]).unwrap();
+            let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
+            let measurer = Measurer { space, template, rule: Rule::LastNumber, timeout: None };
+            let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
+            assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
+        }
     }
 }
