@@ -24,3 +24,19 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
         Err(TryLockError::Error(_)) | Ok(()) => Ok(file),
     }
 }
+
+/// Whether the path still leads to this file.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let same = |a: std::fs::Metadata, b: std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    // What cannot be found out is no reason to stop.
+    let Ok(own) = file.metadata() else { return true };
+    std::fs::metadata(path).is_ok_and(|found| same(own, found))
+}
+
+/// Whether there still is a file.
+#[cfg(not(unix))]
+pub(crate) fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}

@@ -11,7 +11,7 @@
 //! | [`args`], [`plan`] | the options, and the run that they describe |
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
-//! | [`log`], [`history`] | records on disk, trials in memory |
+//! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
 //! | [`view`], [`summary`] | progress, and the result |
 //! | [`report`] | what was learned, as a page |
 //!
@@ -30,6 +30,7 @@ mod measure;
 mod plan;
 mod process;
 pub(crate) mod report;
+mod seal;
 mod summary;
 mod template;
 mod view;

@@ -75,6 +75,32 @@ fn watch_refuses_a_text_file_and_a_second_watcher() {
 }
 
 #[test]
+fn a_fifo_is_no_log() {
+    let folder = Folder::new("trust-fifo");
+    assert!(Command::new("mkfifo").arg(folder.0.join("fifo")).status().unwrap().success());
+    fails(&soon(folder.command(&tune(&["--log", "fifo"], &["echo", "1"]))), "must be a regular file");
+    fails(&soon(folder.command(&["watch", "-", "--log", "fifo"])), "must be a regular file");
+}
+
+#[test]
+fn a_header_too_long_to_read_back_is_not_written() {
+    let folder = Folder::new("trust-header");
+    let levels: Vec<String> = (0..250).map(|i| format!("\"{}{i}\"", "x".repeat(20_000))).collect();
+    fs::write(folder.0.join("s.json"), format!("{{\"knobs\":{{\"a\":[{}]}}}}", levels.join(","))).unwrap();
+    let words = ["tune", "--space", "s.json", "--budget", "2", "--log", "r.jsonl", "--", "echo", "1"];
+    fails(&folder.run(&words), "too long for a log");
+    assert_eq!(fs::metadata(folder.0.join("r.jsonl")).map_or(0, |log| log.len()), 0);
+}
+
+#[test]
+fn a_log_deleted_during_a_run_is_an_error() {
+    let folder = Folder::new("trust-deleted");
+    fails(&folder.run(&tune(&["--log", "r.jsonl"], &["sh", "-c", "rm -f r.jsonl; echo 1"])), "deleted or replaced");
+    let other = "mv r.jsonl old; echo text > r.jsonl; echo 1";
+    fails(&folder.run(&tune(&["--log", "r.jsonl"], &["sh", "-c", other])), "deleted or replaced");
+}
+
+#[test]
 fn escapes_do_not_reach_the_terminal() {
     let folder = Folder::new("trust-escapes");
     let output = folder.run(&tune(&[], &["sh", "-c", "printf '\\033]0;evil\\007\\033[2Jno\\n' >&2; exit 3"]));
@@ -84,4 +110,43 @@ fn escapes_do_not_reach_the_terminal() {
     let output = folder.run(&["tune", "--space", "s.json", "--budget", "2", "--", "echo", "1"]);
     let err = text(&output.stderr);
     assert!(output.status.success() && !err.contains(['\u{1b}', '\u{9b}']), "{err:?}");
+}
+
+#[test]
+fn a_flipped_bit_in_a_log_is_noticed() {
+    let folder = Folder::new("trust-bits");
+    let words = tune(&["--seed", "5", "--log", "r.jsonl"], &["sh", "-c", "[ {x} -ne 2 ] && echo {x}"]);
+    assert!(folder.run(&words).status.success());
+    let sound = fs::read(folder.0.join("r.jsonl")).unwrap();
+    let last_line = sound[..sound.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    for place in (0..sound.len()).step_by(13) {
+        for bit in [0, 3, 6] {
+            let mut bytes = sound.clone();
+            bytes[place] ^= 1 << bit;
+            fs::write(folder.0.join("bad.jsonl"), &bytes).unwrap();
+            let output = folder.run(&["report", "bad.jsonl", "--out", "bad.html"]);
+            let is_end = place == sound.len() - 1;
+            assert!(!output.status.success() || is_end, "byte {place} of {last_line}, bit {bit} is accepted");
+        }
+    }
+}
+
+#[test]
+fn a_log_without_checksums_is_still_read_and_continued() {
+    let folder = Folder::new("trust-old");
+    let words = tune(&["--quiet", "--seed", "5", "--log", "r.jsonl"], &["echo", "{x}"]);
+    let whole = folder.run(&words);
+    let text_of = |name: &str| fs::read_to_string(folder.0.join(name)).unwrap();
+    let old: Vec<String> = text_of("r.jsonl")
+        .lines()
+        .map(|line| match line.find(",\"crc\":\"") {
+            Some(place) => format!("{}}}\n", &line[..place]).replace("\"log\":2", "\"log\":1"),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    assert!(old.iter().all(|line| !line.contains("crc")));
+    fs::write(folder.0.join("r.jsonl"), old[..5].concat()).unwrap();
+    let output = folder.run(&words);
+    assert_eq!(text(&output.stdout), text(&whole.stdout), "{}", text(&output.stderr));
+    assert!(folder.run(&words).status.success(), "with and without checksums");
 }
