@@ -83,6 +83,13 @@ fn a_fifo_is_no_log() {
 }
 
 #[test]
+fn endless_files_are_refused() {
+    let folder = Folder::new("trust-endless");
+    fails(&soon(folder.command(&["serve", "--space", "/dev/zero"])), "at most");
+    fails(&soon(folder.command(&["replay", "/dev/zero"])), "at most");
+}
+
+#[test]
 fn a_header_too_long_to_read_back_is_not_written() {
     let folder = Folder::new("trust-header");
     let levels: Vec<String> = (0..250).map(|i| format!("\"{}{i}\"", "x".repeat(20_000))).collect();
@@ -112,6 +119,7 @@ fn escapes_do_not_reach_the_terminal() {
     assert!(output.status.success() && !err.contains(['\u{1b}', '\u{9b}']), "{err:?}");
 }
 
+/// Every line has a checksum: any changed bit is noticed.
 #[test]
 fn a_flipped_bit_in_a_log_is_noticed() {
     let folder = Folder::new("trust-bits");
