@@ -2,6 +2,10 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
+use std::time::Duration;
+
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(30);
 
 /// Opens a file to read and write, or creates it, and locks it. Says why if that cannot be.
 pub(crate) fn open(path: &Path) -> Result<File, String> {
@@ -16,13 +20,15 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
         .truncate(false)
         .open(path)
         .map_err(|error| format!("{error}; choose another --log"))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err("another trimtab is writing to it; wait for it, or choose another --log".into())
+    // A command that a killed trimtab was just starting holds the lock for a moment.
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            // File systems without locks must do without.
+            Err(TryLockError::Error(_)) | Ok(()) => return Ok(file),
         }
-        // File systems without locks must do without.
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(file),
     }
+    Err("another trimtab is writing to it; wait for it, or choose another --log".into())
 }
 
 /// Whether the path still leads to this file.

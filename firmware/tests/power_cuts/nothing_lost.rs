@@ -177,3 +177,32 @@ fn a_page_without_a_header_is_read_by_its_records() {
         assert!(boot.damaged > 0, "page {page}");
     }
 }
+
+/// Boots with cuts at random operations, refused tells and repeats: whatever a call confirmed, the
+/// best of it is known to every later boot.
+#[test]
+fn random_cuts_never_lose_the_best() {
+    let mut random = Random::new(11, 0);
+    let task = task_when(WhenFull::ForgetWorst);
+    for run in 0..10 {
+        let (mut flash, mut best, mut number) = (FourPages::new(), f32::INFINITY, 0);
+        for boot in 0..30 {
+            let mut tuner = Box::new(Large::new());
+            let (operation, damage) = (random.below(24), DAMAGES[random.below(6) as usize]);
+            let cut = Cut::at(&mut flash, operation, damage);
+            let (mut kept, found) = Persistent::open(&mut tuner, &task, cut, FOUR_PAGES).unwrap();
+            // A cut while opening says so.
+            let known = kept.tuner().best_observed().map_or(f32::INFINITY, |best| best.value);
+            assert!(found.trouble.is_some() || known <= best, "run {run}, boot {boot}: {known} after {best}");
+            while kept.trouble().is_none() {
+                let (c, value) = (task.space.at(number % 1900).unwrap(), (random.below(1000) + 1) as f32);
+                assert!(kept.tell(&c, f32::NAN).is_err());
+                number += 1;
+                if matches!(kept.tell(&c, value), Ok(Stored::Yes | Stored::OldestDropped)) {
+                    best = best.min(value);
+                }
+                assert!(kept.trouble().is_some() || kept.tuner().best_observed().unwrap().value <= best);
+            }
+        }
+    }
+}

@@ -30,12 +30,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::seal;
 use crate::error::Error;
 use crate::locked;
 use crate::session::Study;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::study::goal_name;
-use crate::tune::seal;
 
 /// Version of the log format: in the first, lines had no checksum.
 const FORM: u32 = 2;
