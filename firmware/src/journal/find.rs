@@ -8,7 +8,8 @@
 
 use embedded_storage::nor_flash::NorFlash;
 
-use super::format::{Content, Header, HeaderFault, Slot};
+use super::format::{Content, Slot};
+use super::header::{Header, HeaderFault};
 use super::{Found, Journal, Trouble};
 
 impl<F: NorFlash, const K: usize> Journal<F, K> {

@@ -1,13 +1,4 @@
-//! The bytes of a journal: headers and slots, each with a checksum.
-//!
-//! | bytes of a header | meaning |
-//! |---|---|
-//! | 0..4 | `TRMJ` |
-//! | 4..6, 6..8 | version of the format, and its inverse: every version keeps these eight bytes |
-//! | 8..12 | number of the page |
-//! | 12..16 | entries of the log before this page, including dropped ones |
-//! | 16..24 | fingerprint |
-//! | 24..28 | CRC-32 of the bytes before |
+//! The bytes of slots and marks, each with a checksum. [`header`](super::header) has those of a page.
 //!
 //! | bytes of a slot | meaning |
 //! |---|---|
@@ -31,17 +22,13 @@ use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
 use trimtab::Record;
 
+use super::header::HEADER;
 use super::{Entry, LEAST_MARKS, SPARE_SLOTS};
-
-/// Version of the format. Change it with the format, and with the meaning of a log.
-pub(super) const VERSION: u16 = 2;
 
 /// The longest header or slot.
 pub(super) const BUFFER: usize = 320;
 
-const MAGIC: [u8; 4] = *b"TRMJ";
-const HEADER: usize = 28;
-const CHECK: usize = 4;
+pub(super) const CHECK: usize = 4;
 const MARK: usize = 4;
 
 const RECORD: u8 = 0;
@@ -55,7 +42,7 @@ const FIRST_MARK: usize = 1 << 31;
 pub(super) const MOST_BEGUN: u8 = 7;
 
 /// Bitwise: a table would take a kilobyte to save microseconds beside a flash write.
-const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+pub(super) const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes per header, slot and mark; slots and marks per page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,20 +76,6 @@ impl Sizes {
         let slots = room.min(2 * records + SPARE_SLOTS);
         let marks = (F::ERASE_SIZE - header - slots * slot) / mark;
         fits.then_some(Self { header, slot, slots, mark, marks: marks.min(4 * records + LEAST_MARKS) })
-    }
-
-    /// The bytes of a header.
-    pub(super) fn header<'a>(&self, buffer: &'a mut [u8; BUFFER], header: &Header) -> Option<&'a [u8]> {
-        let (number, before) = (header.number.to_le_bytes(), header.before.to_le_bytes());
-        let parts = [&beginning()[..], &number, &before, &header.fingerprint.to_le_bytes()];
-        let mut length = 0;
-        for part in parts {
-            buffer.get_mut(length..length + part.len())?.copy_from_slice(part);
-            length += part.len();
-        }
-        let check = CRC.checksum(buffer.get(..length)?);
-        buffer.get_mut(length..HEADER)?.copy_from_slice(&check.to_le_bytes());
-        buffer.get(..self.header)
     }
 
     /// The bytes of a slot.
@@ -158,68 +131,6 @@ pub(super) fn begun(bytes: &[u8], counted: u16, spot: Spot) -> Option<u8> {
 
 fn check_mark(bytes: [u8; 2], spot: Spot) -> [u8; 4] {
     check(&bytes, Spot { slot: FIRST_MARK + spot.slot, ..spot }).to_le_bytes()
-}
-
-/// The header of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) number: u32,
-    pub(super) before: u32,
-    pub(super) fingerprint: u64,
-}
-
-/// Why a page has no valid header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeaderFault {
-    /// Another version of the format.
-    Version(u16),
-    /// Missing, half written or changed.
-    Damaged,
-}
-
-impl Header {
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, HeaderFault> {
-        let (Some(mut bytes), Some([m0, m1, m2, m3, v0, v1, i0, i1])) = (part::<HEADER>(bytes, 0), part(bytes, 0))
-        else {
-            return Err(HeaderFault::Damaged);
-        };
-        let (version, inverted) = (u16::from_le_bytes([v0, v1]), u16::from_le_bytes([i0, i1]));
-        if [m0, m1, m2, m3] == MAGIC && version == !inverted && version != VERSION {
-            return Err(HeaderFault::Version(version));
-        }
-        Self::valid(&bytes).or_else(|| Self::repaired(&mut bytes)).ok_or(HeaderFault::Damaged)
-    }
-
-    /// The header that differs in one bit. No other does: two valid ones differ in six bits or more.
-    fn repaired(bytes: &mut [u8; HEADER]) -> Option<Self> {
-        let wrong: u32 = bytes.iter().zip(beginning()).map(|(byte, own)| (byte ^ own).count_ones()).sum();
-        if wrong > 1 {
-            return None;
-        }
-        (0..8 * HEADER).find_map(|bit| {
-            let mask = 1 << (bit % 8);
-            *bytes.get_mut(bit / 8)? ^= mask;
-            let valid = Self::valid(bytes);
-            *bytes.get_mut(bit / 8)? ^= mask;
-            valid
-        })
-    }
-
-    fn valid(bytes: &[u8; HEADER]) -> Option<Self> {
-        let (checked, check) = bytes.split_last_chunk::<CHECK>()?;
-        let is_valid = checked.starts_with(&beginning()) && CRC.checksum(checked) == u32::from_le_bytes(*check);
-        is_valid.then_some(Self {
-            number: u32::from_le_bytes(part(bytes, 8)?),
-            before: u32::from_le_bytes(part(bytes, 12)?),
-            fingerprint: u64::from_le_bytes(part(bytes, 16)?),
-        })
-    }
-}
-
-/// The first bytes of every header of this version.
-fn beginning() -> [u8; 8] {
-    let ([m0, m1, m2, m3], [v0, v1], [i0, i1]) = (MAGIC, VERSION.to_le_bytes(), (!VERSION).to_le_bytes());
-    [m0, m1, m2, m3, v0, v1, i0, i1]
 }
 
 /// A slot as read.
@@ -279,6 +190,6 @@ fn check(bytes: &[u8], spot: Spot) -> u32 {
     digest.finalize()
 }
 
-fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
+pub(super) fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
     bytes.get(from..from + N)?.try_into().ok()
 }

@@ -50,6 +50,7 @@ pub use turn::MOST_CARRIED;
 mod find;
 mod fingerprint;
 mod format;
+mod header;
 mod marks;
 mod report;
 mod ring;

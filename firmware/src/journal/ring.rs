@@ -2,7 +2,8 @@
 
 use embedded_storage::nor_flash::NorFlash;
 
-use super::format::{BUFFER, Header, HeaderFault, Slot, Spot};
+use super::format::{BUFFER, Slot, Spot};
+use super::header::{Header, HeaderFault};
 use super::{Journal, Trouble};
 
 impl<F: NorFlash, const K: usize> Journal<F, K> {

@@ -16,7 +16,8 @@ use embedded_storage::nor_flash::NorFlash;
 use heapless::Vec;
 use trimtab::Record;
 
-use super::format::{BUFFER, Content, Header, Slot};
+use super::format::{BUFFER, Content, Slot};
+use super::header::Header;
 use super::{Entry, Journal, SPARE_SLOTS, Trouble};
 
 /// Most records that are carried from one page to another.
@@ -45,7 +46,8 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         }
         let mut buffer = [0xFF; BUFFER];
         let (before, fingerprint) = (self.total(), self.fingerprint);
-        let header = self.sizes.header(&mut buffer, &Header { number, before, fingerprint }).ok_or(Trouble::Layout)?;
+        let header = Header { number, before, fingerprint };
+        let header = header.write(&mut buffer, &self.sizes).ok_or(Trouble::Layout)?;
         self.flash.write(from, header).map_err(|_| Trouble::Refused)?;
         if !self.holds(from, header)? {
             return Err(Trouble::Worn);
