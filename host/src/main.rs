@@ -6,6 +6,8 @@ mod error;
 
 mod terminal;
 
+mod locked;
+
 /// Pictures and numbers for people.
 mod draw;
 

@@ -1,55 +1,65 @@
-//! The bytes of a journal: headers and slots, each with a checksum.
-//!
-//! | bytes of a header | meaning |
-//! |---|---|
-//! | 0..4 | `TRMJ` |
-//! | 4..6, 6..8 | version of the format, and its inverse: every version keeps these eight bytes |
-//! | 8..12 | number of the page |
-//! | 12..16 | entries of the log before this page, including dropped ones |
-//! | 16..24 | fingerprint |
-//! | 24..28 | CRC-32 of the bytes before |
+//! The bytes of slots and marks, each with a checksum. [`header`](super::header) has those of a page.
 //!
 //! | bytes of a slot | meaning |
 //! |---|---|
 //! | 0 | length of the rest without the checksum |
-//! | 1 | 0 a record, 1 restarted, 2 begun |
+//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped |
 //! | 2.. | the record in core's byte form, which has its own version |
-//! | 4 more | CRC-32 of the page's number, the slot's number and the bytes before |
+//! | 4 more | CRC-32 of the fingerprint, the page's number, the slot's number and the bytes before |
+//!
+//! | bytes of a mark | meaning |
+//! |---|---|
+//! | 0..2 | 13 bits: entries of the page before it; 3 bits: boots begun since then |
+//! | 2..4 | half of the CRC-32 of the fingerprint, the page's number, the mark's number and the bytes before |
 //!
 //! **Choices**
-//! - Numbers are little endian on every chip. Both kinds are padded with ones to whole words.
+//! - Numbers are little endian on every chip. All kinds are padded with ones to whole words.
 //! - A slot of ones is blank: a length is never 255.
 //! - The numbers in the checksum tell a slot that an erase left behind from one of this page.
+//! - Marks stand after the slots of a page, so that they never take the place of a record.
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
 use trimtab::Record;
 
-use super::{Entry, SPARE_SLOTS};
-
-/// Version of the format. Change it with the format, and with the meaning of a log.
-pub(super) const VERSION: u16 = 1;
+use super::header::HEADER;
+use super::{Entry, LEAST_MARKS, SPARE_SLOTS};
 
 /// The longest header or slot.
 pub(super) const BUFFER: usize = 320;
 
-const MAGIC: [u8; 4] = *b"TRMJ";
-const HEADER: usize = 28;
-const CHECK: usize = 4;
+pub(super) const CHECK: usize = 4;
+const MARK: usize = 4;
 
 const RECORD: u8 = 0;
 const RESTARTED: u8 = 1;
-const BEGUN: u8 = 2;
+const CARRIED: u8 = 2;
+const DROPPED: u8 = 3;
+
+/// The number of a page's first mark in checksums, beyond all slots.
+const FIRST_MARK: usize = 1 << 31;
+/// Most boots that a mark can count.
+pub(super) const MOST_BEGUN: u8 = 7;
 
 /// Bitwise: a table would take a kilobyte to save microseconds beside a flash write.
-const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+pub(super) const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
-/// Bytes per header and per slot, and slots per page.
+/// Bytes per header, slot and mark; slots and marks per page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) header: usize,
     pub(super) slot: usize,
     pub(super) slots: usize,
+    pub(super) mark: usize,
+    pub(super) marks: usize,
+}
+
+/// Where a slot or a mark lies, and whose it is: part of its checksum.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub(super) fingerprint: u64,
+    pub(super) page: u32,
+    pub(super) slot: usize,
 }
 
 impl Sizes {
@@ -58,94 +68,69 @@ impl Sizes {
         let word = F::WRITE_SIZE.max(F::READ_SIZE);
         let header = HEADER.next_multiple_of(word);
         let slot = (2 + Record::<K>::MOST_BYTES + CHECK).next_multiple_of(word);
-        let room = F::ERASE_SIZE.checked_sub(header)? / slot;
+        let mark = MARK.next_multiple_of(word);
+        let room = F::ERASE_SIZE.checked_sub(header + LEAST_MARKS * mark)? / slot;
         let records = usize::from(records);
         let fits = header.max(slot) <= BUFFER && Record::<K>::MOST_BYTES < 254 && room >= records + SPARE_SLOTS;
         // As many spare slots as records are plenty; more would only slow a boot.
-        fits.then_some(Self { header, slot, slots: room.min(2 * records + SPARE_SLOTS) })
-    }
-
-    /// The bytes of a header.
-    pub(super) fn header<'a>(&self, buffer: &'a mut [u8; BUFFER], header: &Header) -> Option<&'a [u8]> {
-        let (version, inverted) = (VERSION.to_le_bytes(), (!VERSION).to_le_bytes());
-        let (number, before) = (header.number.to_le_bytes(), header.before.to_le_bytes());
-        let parts = [&MAGIC[..], &version, &inverted, &number, &before, &header.fingerprint.to_le_bytes()];
-        let mut length = 0;
-        for part in parts {
-            buffer.get_mut(length..length + part.len())?.copy_from_slice(part);
-            length += part.len();
-        }
-        let check = CRC.checksum(buffer.get(..length)?);
-        buffer.get_mut(length..HEADER)?.copy_from_slice(&check.to_le_bytes());
-        buffer.get(..self.header)
+        let slots = room.min(2 * records + SPARE_SLOTS);
+        let marks = (F::ERASE_SIZE - header - slots * slot) / mark;
+        fits.then_some(Self { header, slot, slots, mark, marks: marks.min(4 * records + LEAST_MARKS) })
     }
 
     /// The bytes of a slot.
     pub(super) fn slot<'a, const K: usize>(
         &self,
         buffer: &'a mut [u8; BUFFER],
-        entry: &Entry<K>,
-        page: u32,
-        slot: usize,
+        content: &Content<K>,
+        spot: Spot,
     ) -> Option<&'a [u8]> {
         let (head, body) = buffer.split_at_mut_checked(2)?;
-        let (kind, length) = match entry {
-            Entry::Record(record) => (RECORD, record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len()),
-            Entry::Restarted => (RESTARTED, 0),
-            Entry::Begun => (BEGUN, 0),
+        let (kind, record) = match content {
+            Content::Entry(Entry::Record(record)) => (RECORD, Some(record)),
+            Content::Entry(Entry::Restarted) => (RESTARTED, None),
+            Content::Carried(record) => (CARRIED, Some(record)),
+            Content::Dropped => (DROPPED, None),
+        };
+        let length = match record {
+            Some(record) => record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len(),
+            None => 0,
         };
         head.copy_from_slice(&[1 + length as u8, kind]);
         // Writing the record may have changed bytes beyond it.
         body.get_mut(length..)?.fill(0xFF);
         let end = 2 + length;
-        let check = check(buffer.get(..end)?, page, slot);
+        let check = check(buffer.get(..end)?, spot);
         buffer.get_mut(end..end + CHECK)?.copy_from_slice(&check.to_le_bytes());
         buffer.get(..self.slot)
     }
-}
 
-/// The header of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) number: u32,
-    pub(super) before: u32,
-    pub(super) fingerprint: u64,
-}
-
-/// Why a page has no valid header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeaderFault {
-    /// Another version of the format.
-    Version(u16),
-    /// Missing, half written or changed.
-    Damaged,
-}
-
-impl Header {
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, HeaderFault> {
-        let (Some(magic), Some(version), Some(inverted)) = (part::<4>(bytes, 0), part(bytes, 4), part(bytes, 6)) else {
-            return Err(HeaderFault::Damaged);
-        };
-        let version = u16::from_le_bytes(version);
-        if magic != MAGIC || version != !u16::from_le_bytes(inverted) {
-            return Err(HeaderFault::Damaged);
-        }
-        if version != VERSION {
-            return Err(HeaderFault::Version(version));
-        }
-        let numbers = (part(bytes, 8), part(bytes, 12), part(bytes, 16), part(bytes, 24));
-        let (Some(number), Some(before), Some(fingerprint), Some(check)) = numbers else {
-            return Err(HeaderFault::Damaged);
-        };
-        if CRC.checksum(bytes.get(..24).unwrap_or_default()) != u32::from_le_bytes(check) {
-            return Err(HeaderFault::Damaged);
-        }
-        Ok(Self {
-            number: u32::from_le_bytes(number),
-            before: u32::from_le_bytes(before),
-            fingerprint: u64::from_le_bytes(fingerprint),
-        })
+    /// The bytes of a mark: `begun` boots after `counted` entries.
+    pub(super) fn mark<'a>(
+        &self,
+        buffer: &'a mut [u8; BUFFER],
+        counted: u16,
+        begun: u8,
+        spot: Spot,
+    ) -> Option<&'a [u8]> {
+        let [low, high] = (counted << 3 | u16::from(begun.min(MOST_BEGUN))).to_le_bytes();
+        let [check_low, check_high, ..] = check_mark([low, high], spot);
+        buffer.get_mut(..MARK)?.copy_from_slice(&[low, high, check_low, check_high]);
+        buffer.get(..self.mark)
     }
+}
+
+/// The boots that a mark counts after `counted` entries, or `None` if it is another one.
+pub(super) fn begun(bytes: &[u8], counted: u16, spot: Spot) -> Option<u8> {
+    let [low, high, check_low, check_high] = part(bytes, 0)?;
+    let [own_low, own_high, ..] = check_mark([low, high], spot);
+    let value = u16::from_le_bytes([low, high]);
+    let is_it = (check_low, check_high) == (own_low, own_high) && value >> 3 == counted << 3 >> 3;
+    is_it.then_some(value as u8 & MOST_BEGUN)
+}
+
+fn check_mark(bytes: [u8; 2], spot: Spot) -> [u8; 4] {
+    check(&bytes, Spot { slot: FIRST_MARK + spot.slot, ..spot }).to_le_bytes()
 }
 
 /// A slot as read.
@@ -153,44 +138,58 @@ impl Header {
 pub(super) enum Slot<const K: usize> {
     /// Never written.
     Blank,
-    /// A valid entry.
-    Holds(Entry<K>),
+    /// A valid one.
+    Holds(Content<K>),
     /// Half written or changed.
     Damaged,
 }
 
+/// The content of a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content<const K: usize> {
+    Entry(Entry<K>),
+    /// A copy of a record of the page that is dropped next.
+    Carried(Record<K>),
+    /// All copies are made: that page no longer counts, even if it is still there.
+    Dropped,
+}
+
 impl<const K: usize> Slot<K> {
-    pub(super) fn read(bytes: &[u8], page: u32, slot: usize) -> Self {
+    pub(super) fn read(bytes: &[u8], spot: Spot) -> Self {
         if bytes.iter().all(|byte| *byte == 0xFF) {
             return Self::Blank;
         }
-        Self::entry(bytes, page, slot).map_or(Self::Damaged, Self::Holds)
+        Self::content(bytes, spot).map_or(Self::Damaged, Self::Holds)
     }
 
-    fn entry(bytes: &[u8], page: u32, slot: usize) -> Option<Entry<K>> {
+    fn content(bytes: &[u8], spot: Spot) -> Option<Content<K>> {
         let end = 1 + usize::from(*bytes.first()?);
         let written = part(bytes, end)?;
         let (checked, _) = bytes.split_at_checked(end)?;
-        if check(checked, page, slot) != u32::from_le_bytes(written) {
+        if check(checked, spot) != u32::from_le_bytes(written) {
             return None;
         }
         match checked {
-            [_, RECORD, record @ ..] => Record::from_bytes(record).ok().map(Entry::Record),
-            [_, RESTARTED] => Some(Entry::Restarted),
-            [_, BEGUN] => Some(Entry::Begun),
+            [_, RECORD, record @ ..] => {
+                Record::from_bytes(record).ok().map(|record| Content::Entry(Entry::Record(record)))
+            }
+            [_, RESTARTED] => Some(Content::Entry(Entry::Restarted)),
+            [_, CARRIED, record @ ..] => Record::from_bytes(record).ok().map(Content::Carried),
+            [_, DROPPED] => Some(Content::Dropped),
             _ => None,
         }
     }
 }
 
-fn check(bytes: &[u8], page: u32, slot: usize) -> u32 {
+fn check(bytes: &[u8], spot: Spot) -> u32 {
     let mut digest = CRC.digest();
-    digest.update(&page.to_le_bytes());
-    digest.update(&(slot as u32).to_le_bytes());
+    digest.update(&spot.fingerprint.to_le_bytes());
+    digest.update(&spot.page.to_le_bytes());
+    digest.update(&(spot.slot as u32).to_le_bytes());
     digest.update(bytes);
     digest.finalize()
 }
 
-fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
+pub(super) fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
     bytes.get(from..from + N)?.try_into().ok()
 }

@@ -1,7 +1,7 @@
 //! The log of a tuner in flash, which outlives a power cut.
 //!
 //! ```text
-//! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   slot 2   …
+//! page     header: magic, version, number n, fingerprint, checksum      slot 0   slot 1   …   mark 0   mark 1   …
 //! slot     length, kind, record as bytes, checksum                      written once, in order
 //! ring     page n is at place n mod P:      n − 2      n − 1      n: records go here      n − 3: erased next
 //! ```
@@ -17,15 +17,20 @@
 //! **Choices**
 //! - Every operation is whole or has no effect: a slot or header counts only if its CRC-32 is
 //!   right, which covers the page's and the slot's number too. No word is written twice.
+//! - A header with one wrong bit is repaired by its checksum. A page with a worse one is read by the
+//!   checksums of its records.
 //! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
 //!   end at the same records, and the same ones are dropped, with and without cuts.
-//! - A full ring erases its oldest page, so all pages wear evenly.
+//! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are
+//!   carried over before, see [`turn`](Journal::turn).
+//! - A boot that ended in its first measurement leaves a mark, in words that no record can use: marks
+//!   evict nothing. If a page has no room for another mark, such boots are not counted until the
+//!   next page.
 //! - Each write is read back. If the flash does not hold it, the next slot is tried, then
 //!   `Trouble::Worn`.
-//! - Pages with another fingerprint or version are never replayed, and stay until the ring reaches
-//!   them.
 //!
-//! Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
+//! Pages with another fingerprint or version are never replayed, and stay until the ring reaches
+//! them. Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
 //! cut, not that the same records are dropped after it, and it is asynchronous.
 //!
 //! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash per record, rounded up to
@@ -38,16 +43,24 @@ use embedded_storage::nor_flash::NorFlash;
 use trimtab::Record;
 
 pub use fingerprint::{digest, fingerprint};
-use format::{BUFFER, Header, HeaderFault, Sizes, Slot};
+use format::{BUFFER, Content, Sizes, Slot};
 pub use report::{Found, Trouble};
+pub use turn::MOST_CARRIED;
 
+mod find;
 mod fingerprint;
 mod format;
+mod header;
+mod marks;
 mod report;
 mod ring;
+mod turn;
 
-/// Spare slots that a page must have beyond its records.
-pub const SPARE_SLOTS: usize = 8;
+/// Spare slots that a page must have beyond its records: for writes that a power cut spoils, for
+/// carried records, and for the note that a page is dropped.
+pub const SPARE_SLOTS: usize = 6;
+/// Marks of begun measurements that a page must have room for.
+pub const LEAST_MARKS: usize = 8;
 
 /// Where a journal lies in the flash, and how many records fill a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +69,8 @@ pub struct Layout {
     pub range: Range<u32>,
     /// Records that fill a page. A tuner that keeps T observations wants T / (P − 1) or more, so
     /// that only forgotten records are dropped. Large pages may stay partly unused: fewer records
-    /// are replayed faster.
+    /// are replayed faster. A page has room for [`LEAST_MARKS`] unfinished boots, and for more if
+    /// fewer records fill it.
     pub records: u16,
 }
 
@@ -67,8 +81,6 @@ pub enum Entry<const K: usize> {
     Record(Record<K>),
     /// The records before are out of date: the hardware has changed.
     Restarted,
-    /// A boot that found this log began a measurement. Not counted among the records of a page.
-    Begun,
 }
 
 /// A log in flash.
@@ -103,11 +115,17 @@ pub struct Journal<F, const K: usize> {
     /// Numbers of the oldest page of the log and of the page that records go to.
     oldest: u32,
     newest: u32,
-    /// In the newest page: the next slot, the counted entries, and the marks since the last of
-    /// them.
+    /// In the newest page: the next slot, the counted entries, the next mark, and the boots begun
+    /// since the last entry.
     slot: usize,
     counted: u16,
+    mark: usize,
     begun: u8,
+    /// Records carried to the newest page, and whether the page that they come from is dropped.
+    carried: usize,
+    is_dropped: bool,
+    /// Pages after the newest one with neither a header nor a record.
+    unreadable: u32,
     /// Counted entries before the newest page.
     before: u32,
     levels: PhantomData<Record<K>>,
@@ -125,144 +143,96 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             return Err(Trouble::Layout);
         }
         let (oldest, newest, before, levels) = (0, 0, 0, PhantomData);
-        let (slot, counted, begun) = (0, 0, 0);
-        let mut journal =
-            Self { flash, layout, sizes, fingerprint, oldest, newest, slot, counted, begun, before, levels };
+        let (slot, counted, mark, begun, carried, is_dropped, unreadable) = (0, 0, 0, 0, 0, false, 0);
+        let mut journal = Self {
+            flash,
+            layout,
+            sizes,
+            fingerprint,
+            oldest,
+            newest,
+            slot,
+            counted,
+            mark,
+            begun,
+            carried,
+            is_dropped,
+            unreadable,
+            before,
+            levels,
+        };
         let found = journal.find()?;
-        if found != Found::Log || journal.is_full() {
-            journal.turn()?;
+        if found != Found::Log {
+            journal.turn(|_, _| None)?;
         }
         Ok((journal, found))
     }
 
-    /// Finds the newest page, the pages before it that belong to it, and the end of the log.
-    fn find(&mut self) -> Result<Found, Trouble> {
-        let mut newest: Option<Header> = None;
-        let mut other = Found::Blank;
-        for place in 0..self.pages() {
-            match self.header(place)? {
-                Ok(header) => newest = newest.filter(|newest| newest.number > header.number).or(Some(header)),
-                Err(HeaderFault::Version(version)) => other = Found::Version(version),
-                Err(HeaderFault::Damaged) if other == Found::Blank && !self.is_blank(place)? => {
-                    other = Found::Unreadable;
-                }
-                Err(HeaderFault::Damaged) => {}
-            }
-        }
-        let Some(newest) = newest else {
-            // As if a page had been full, so that the first page gets number 0.
-            (self.newest, self.oldest) = (u32::MAX, 0);
-            return Ok(other);
-        };
-        (self.newest, self.oldest) = (newest.number, newest.number);
-        if newest.fingerprint != self.fingerprint {
-            self.oldest = newest.number.wrapping_add(1);
-            return Ok(Found::Foreign);
-        }
-        self.before = newest.before;
-        for _ in 1..self.pages() {
-            let older = self.oldest.wrapping_sub(1);
-            match self.header(self.place(older))? {
-                Ok(header) if header.number == older && header.fingerprint == self.fingerprint => self.oldest = older,
-                _ => break,
-            }
-        }
-        for slot in 0..self.sizes.slots {
-            if let Slot::Holds(entry) = self.slot(self.newest, slot)? {
-                self.count(&entry);
-                self.slot = slot + 1;
-            }
-        }
-        Ok(Found::Log)
-    }
-
-    /// Hands out every entry, oldest first. Returns the number of damaged slots.
+    /// Hands out every entry, oldest first. Returns the number of damaged slots and of pages without
+    /// anything readable.
     pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
-        let mut damaged = 0;
-        let mut number = self.oldest;
-        loop {
-            for slot in 0..self.sizes.slots {
-                match self.slot(number, slot)? {
-                    Slot::Blank => {}
-                    Slot::Damaged => damaged += 1,
-                    Slot::Holds(found) => entry(found),
+        let mut damaged = self.unreadable;
+        // Carried records come from pages before all others.
+        for is_carried in [true, false] {
+            for page in 0..=self.newest.wrapping_sub(self.oldest) {
+                let number = self.oldest.wrapping_add(page);
+                let counts = number != self.newest || self.is_dropped;
+                for slot in 0..self.sizes.slots {
+                    match (self.slot(number, slot)?, is_carried) {
+                        (Slot::Holds(Content::Carried(record)), true) if counts => entry(Entry::Record(record)),
+                        (Slot::Holds(Content::Entry(found)), false) => entry(found),
+                        (Slot::Damaged, false) => damaged += 1,
+                        _ => {}
+                    }
                 }
             }
-            if number == self.newest {
-                return Ok(damaged);
-            }
-            number = number.wrapping_add(1);
         }
+        Ok(damaged)
     }
 
-    /// Appends an entry and reads it back. Returns whether a page was dropped for it, which happens
-    /// only if spoiled slots have used up the page.
+    /// Appends an entry and reads it back. Returns false if the page has no room: call
+    /// [`turn`](Self::turn) first.
     pub fn append(&mut self, entry: &Entry<K>) -> Result<bool, Trouble> {
-        let mut dropped = false;
-        for _ in 0..2 {
-            while self.slot < self.sizes.slots {
-                let (page, slot) = (self.newest, self.slot);
-                self.slot += 1;
-                if self.slot(page, slot)? == Slot::Blank && self.write(entry, page, slot)? {
-                    self.count(entry);
-                    return Ok(dropped);
-                }
-            }
-            dropped |= self.turn()?;
+        let is_written = !self.is_full() && self.write_before(self.last_slots(), &Content::Entry(entry.clone()))?;
+        if is_written {
+            (self.counted, self.begun) = (self.counted.saturating_add(1), 0);
         }
-        Err(Trouble::Worn)
+        Ok(is_written)
     }
 
-    /// Writes an entry to a slot. Returns whether the flash holds it.
-    fn write(&mut self, entry: &Entry<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
+    /// Writes to the next blank slot before `end`. Returns whether the flash holds it.
+    fn write_before(&mut self, end: usize, content: &Content<K>) -> Result<bool, Trouble> {
+        while self.slot < end {
+            let (page, slot) = (self.newest, self.slot);
+            self.slot += 1;
+            if self.slot(page, slot)? == Slot::Blank && self.write(content, page, slot)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes to a slot. Returns whether the flash holds it.
+    fn write(&mut self, content: &Content<K>, page: u32, slot: usize) -> Result<bool, Trouble> {
         let mut buffer = [0xFF; BUFFER];
-        let bytes = self.sizes.slot(&mut buffer, entry, page, slot).ok_or(Trouble::Layout)?;
+        let bytes = self.sizes.slot(&mut buffer, content, self.spot(page, slot)).ok_or(Trouble::Layout)?;
         let offset = self.offset(page, slot);
         Ok(self.flash.write(offset, bytes).is_ok() && self.holds(offset, bytes)?)
     }
 
-    fn count(&mut self, entry: &Entry<K>) {
-        match entry {
-            Entry::Begun => self.begun = self.begun.saturating_add(1),
-            Entry::Record(_) | Entry::Restarted => (self.counted, self.begun) = (self.counted.saturating_add(1), 0),
-        }
-    }
-
     /// Whether the last page has no room: call [`turn`](Self::turn) before the next entry.
     pub fn is_full(&self) -> bool {
-        self.counted >= self.layout.records || self.slot >= self.sizes.slots
+        self.counted >= self.layout.records || self.slot >= self.last_slots()
     }
 
-    /// Begins the next page of the ring. Returns whether that dropped the oldest page of the log.
-    pub fn turn(&mut self) -> Result<bool, Trouble> {
-        let number = self.newest.wrapping_add(1);
-        let place = self.place(number);
-        let from = self.start(place);
-        self.flash.erase(from, from + F::ERASE_SIZE as u32).map_err(|_| Trouble::Refused)?;
-        if !self.is_blank(place)? {
-            return Err(Trouble::Worn);
-        }
-        let mut buffer = [0xFF; BUFFER];
-        let (before, fingerprint) = (self.total(), self.fingerprint);
-        let header = self.sizes.header(&mut buffer, &Header { number, before, fingerprint }).ok_or(Trouble::Layout)?;
-        self.flash.write(from, header).map_err(|_| Trouble::Refused)?;
-        if !self.holds(from, header)? {
-            return Err(Trouble::Worn);
-        }
-        (self.newest, self.before, self.slot, self.counted, self.begun) = (number, before, 0, 0, 0);
-        let dropped = number.wrapping_sub(self.oldest) == self.pages();
-        self.oldest = self.oldest.wrapping_add(u32::from(dropped));
-        Ok(dropped)
+    /// The first of the slots that only a turn writes to.
+    fn last_slots(&self) -> usize {
+        self.sizes.slots.saturating_sub(turn::RESERVED)
     }
 
     /// Records and restarts since the log began, including dropped ones.
     pub fn total(&self) -> u32 {
         self.before.wrapping_add(u32::from(self.counted))
-    }
-
-    /// Measurements that boots have begun since the last record.
-    pub fn begun(&self) -> u8 {
-        self.begun
     }
 
     /// The flash driver.

@@ -30,7 +30,9 @@ impl Trouble {
     /// In words, with advice.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Layout => "the journal needs two whole pages of flash, with room for its records and eight more",
+            Self::Layout => {
+                "the journal needs two whole pages of flash, with room for its records, six more and eight marks"
+            }
             Self::Refused => "the flash refused an operation: check its supply and its write protection",
             Self::Worn => "the flash is worn out: give the journal another range of it",
         }

@@ -2,7 +2,8 @@
 
 use embedded_storage::nor_flash::NorFlash;
 
-use super::format::{BUFFER, Header, HeaderFault, Slot};
+use super::format::{BUFFER, Slot, Spot};
+use super::header::{Header, HeaderFault};
 use super::{Journal, Trouble};
 
 impl<F: NorFlash, const K: usize> Journal<F, K> {
@@ -38,7 +39,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         let mut buffer = [0; BUFFER];
         let bytes = buffer.get_mut(..self.sizes.slot).ok_or(Trouble::Layout)?;
         self.flash.read(self.offset(number, slot), bytes).map_err(|_| Trouble::Refused)?;
-        Ok(Slot::read(bytes, number, slot))
+        Ok(Slot::read(bytes, self.spot(number, slot)))
+    }
+
+    /// What the checksum of a slot or mark covers besides its bytes.
+    pub(super) fn spot(&self, page: u32, slot: usize) -> Spot {
+        Spot { fingerprint: self.fingerprint, page, slot }
     }
 
     /// Whether the flash holds these bytes.

@@ -19,29 +19,39 @@ fn entries<F: NorFlash>(journal: &mut Journal<F, 2>) -> (Vec<Entry<2>>, u32) {
     (read, damaged)
 }
 
+/// Appends, after turning a full page. Returns whether a page was dropped.
+fn append<F: NorFlash>(journal: &mut Journal<F, 2>, entry: &Entry<2>) -> bool {
+    let dropped = journal.is_full() && journal.turn(|_, _| None).unwrap();
+    assert_eq!(journal.append(entry), Ok(true));
+    dropped
+}
+
 /// The bytes by hand, checksums by Python's `zlib.crc32`: logs in the field have this layout.
 #[test]
-fn bytes_are_those_of_version_1() {
+fn bytes_are_those_of_version_2() {
     let mut flash = RamFlash::<2, 256, 1>::new();
     let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 0x1122_3344_5566_7788).unwrap();
-    for entry in [entry(0.5), Entry::Restarted, Entry::Begun] {
+    for entry in [entry(0.5), Entry::Restarted] {
         journal.append(&entry).unwrap();
     }
-    let mut bytes = [0; 28 + 3 * 16];
+    journal.begin().unwrap();
+    let mut bytes = [0; 256];
     flash.read(0, &mut bytes).unwrap();
     let (header, slots) = bytes.split_at(28);
     assert_eq!(
         header,
         [
-            b'T', b'R', b'M', b'J', 1, 0, 0xFE, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
-            0x11, 0x90, 0x69, 0xE8, 0x0C
+            0x54, 0x52, 0x4D, 0x4A, 2, 0, 0xFD, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
+            0x11, 0x38, 0xF9, 0xC7, 0x49
         ]
     );
     // Length, record; the record's version, told, 0.5, two levels; checksum; ones.
-    assert_eq!(slots[..16], [10, 0, 2, 0, 0, 0, 0, 0x3F, 2, 3, 5, 0xB8, 0x22, 0xDA, 0xE6, 0xFF]);
-    assert_eq!(slots[16..22], [1, 1, 0x04, 0xBA, 0xCA, 0x46]);
-    assert_eq!(slots[32..38], [1, 2, 0x10, 0x99, 0x57, 0x59]);
-    assert!(slots[22..32].iter().chain(&slots[38..]).all(|byte| *byte == 0xFF));
+    assert_eq!(slots[..16], [10, 0, 2, 0, 0, 0, 0, 0x3F, 2, 3, 5, 0x9D, 0x76, 0xE5, 0x79, 0xFF]);
+    assert_eq!(slots[16..22], [1, 1, 0x37, 0xFE, 0x5D, 0x91]);
+    // After twelve slots: two entries, then one boot; checksum.
+    let (slots, marks) = slots.split_at(12 * 16);
+    assert_eq!(marks[..4], [0x11, 0, 0xD5, 0x14]);
+    assert!(slots[22..].iter().chain(&marks[4..]).all(|byte| *byte == 0xFF));
 }
 
 /// Words of any size, from single bytes to the 32 of the largest chips.
@@ -53,7 +63,7 @@ fn every_word_size_works() {
         for round in 0..10 {
             let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1).unwrap();
             assert_eq!((found, journal.total()), if round == 0 { (Found::Blank, 0) } else { (Found::Log, round) });
-            journal.append(&entry(round as f32)).unwrap();
+            append(&mut journal, &entry(round as f32));
         }
         // Ten records in two pages of four: the last six are left, four of them in a full page.
         let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout, 1).unwrap();
@@ -78,10 +88,10 @@ fn spoiled_slots_are_passed_over_and_do_not_count() {
     }
     let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
     for value in [2.0, 3.0] {
-        assert_eq!(journal.append(&entry(value)), Ok(false));
+        assert_eq!(journal.append(&entry(value)), Ok(true));
     }
     assert!(!journal.is_full());
-    assert_eq!(journal.append(&entry(4.0)), Ok(false));
+    assert_eq!(journal.append(&entry(4.0)), Ok(true));
     assert!(journal.is_full(), "four records, however many slots are spoiled");
     assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0, 4.0].map(entry).into(), 2));
 }
@@ -89,21 +99,38 @@ fn spoiled_slots_are_passed_over_and_do_not_count() {
 #[test]
 fn marks_are_counted_until_there_is_a_record() {
     let mut flash = RamFlash::<2, 256, 4>::new();
-    let mut begun = |entry: &Entry<2>| {
-        Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.append(entry).unwrap();
+    let mut begun = |entry: Option<Entry<2>>| {
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+        match entry {
+            Some(entry) => drop(journal.append(&entry).unwrap()),
+            None => journal.begin().unwrap(),
+        }
         Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap().0.begun()
     };
-    assert_eq!([Entry::Begun, Entry::Begun, entry(1.0), Entry::Begun].map(|entry| begun(&entry)), [1, 2, 0, 1]);
+    assert_eq!([None, None, Some(entry(1.0)), None].map(&mut begun), [1, 2, 0, 1]);
 }
 
-/// A page full of marks is turned like any other.
 #[test]
-fn a_page_without_slots_is_turned() {
+fn the_count_of_begun_boots_survives_a_page_turn() {
     let mut flash = RamFlash::<2, 256, 4>::new();
     let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
     journal.append(&entry(1.0)).unwrap();
-    let marks = (0..40).take_while(|_| journal.append(&Entry::Begun) == Ok(false)).count();
-    // 14 slots per page, one of them with a record. The second page drops nothing, the third does.
-    assert_eq!(marks, 13 + 14);
-    assert_eq!((entries(&mut journal).0.contains(&entry(1.0)), journal.total()), (false, 1));
+    (0..3).for_each(|_| journal.begin().unwrap());
+    assert_eq!(journal.turn(|_, _| None), Ok(false));
+    assert_eq!(journal.begun(), 3);
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    assert_eq!((journal.begun(), entries(&mut journal).0), (3, [entry(1.0)].into()));
+}
+
+/// Marks have words of their own; when these are used up, nothing is counted and nothing is lost.
+#[test]
+fn marks_take_no_slot() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    for value in [1.0, 2.0, 3.0] {
+        journal.append(&entry(value)).unwrap();
+        (0..40).for_each(|_| journal.begin().unwrap());
+    }
+    assert_eq!(journal.append(&entry(4.0)), Ok(true));
+    assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0, 4.0].map(entry).into(), 0));
 }

@@ -28,9 +28,10 @@ pub struct Boot {
     pub found: Option<Found>,
     /// Replayed records.
     pub records: u32,
-    /// Damaged slots, and records that the tuner refused.
+    /// Damaged slots, pages without anything readable, and records that the tuner refused.
     pub damaged: u32,
-    /// Boots since the last outcome that began a measurement and did not finish it.
+    /// Boots since the last outcome that began a measurement and did not finish it, at most
+    /// [`ENOUGH`].
     pub begun: u8,
     /// Why the log cannot be kept, or `None` if it can.
     pub trouble: Option<Trouble>,

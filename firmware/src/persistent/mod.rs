@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! boot      log → replay → tuner                      the same bits as without the cut
-//! a step    ask → measure → record to flash → tell    a cut before the write: measured again; after it: known
+//! a step    ask → measure → tell → record to flash    a cut before the write: measured again; after it: known
 //! ```
 //!
 //! | the flash holds | what a boot does |
@@ -17,11 +17,14 @@
 //! **Choices**
 //! - The state is `init` plus the log, nothing else. Asks depend on the log alone, so a boot
 //!   repeats the last ask and the log needs no entry for it.
+//! - The tuner takes a record before the flash does, so the tuner alone decides what it refuses,
+//!   and a refused record costs no slot. A call returns after both.
 //! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
-//!   same record with and without cuts, so both reach the same bits.
+//!   same record with and without cuts, so both reach the same bits. Records that the tuner still
+//!   holds are carried over, best first, so the best is never lost.
 //! - A measurement that takes the power down would be asked forever. So a boot that found a log
-//!   marks its first measurement, [`Boot::begun`] counts these marks, and after [`ENOUGH`] of them
-//!   [`Boot::is_hopeless`] says to give that combination up.
+//!   marks its first measurement, [`Boot::begun`] counts these boots, and after [`ENOUGH`] of them
+//!   [`Boot::is_hopeless`] says to give that combination up. No more than that are marked.
 //!
 //! **Cost.** The tuner, the journal and [`KEPT`] combinations; one flash write per record and one
 //! more per boot. A boot replays at most P pages.
@@ -29,15 +32,17 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, TellError, Tuner};
+use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, Tuner};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
+use rank::rank;
 pub use restart::KEPT;
 use restart::{Queue, begin_anew, initialise};
 
 use crate::journal::{Entry, Found, Journal, Layout, Trouble, fingerprint};
 
 mod boot;
+mod rank;
 mod restart;
 
 /// A tuner with its log in flash.
@@ -103,7 +108,12 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
             Err(trouble) => (Err(trouble), None),
         };
         let mut kept = Self { tuner, journal, queued: Queue::new(), unmarked: found == Some(Found::Log), rebuilds: 0 };
-        let (records, damaged) = kept.read();
+        let (mut records, mut damaged) = kept.read();
+        // The last boot may have ended before the page was turned.
+        if kept.turn() {
+            initialise(kept.tuner);
+            (records, damaged) = kept.read();
+        }
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };
         Ok((kept, boot))
@@ -119,8 +129,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.journal.as_ref().err().copied()
     }
 
-    /// Rebuilds of the tuner since the boot, because old entries were dropped: by an outcome, or by
-    /// the mark before the first ask.
+    /// Rebuilds of the tuner since the boot, because old entries were dropped.
     pub fn rebuilds(&self) -> u32 {
         self.rebuilds
     }
@@ -133,33 +142,33 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Returns the next combination to measure.
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
-        if mem::take(&mut self.unmarked) && self.keep(&Entry::Begun) {
-            self.rebuild();
+        if mem::take(&mut self.unmarked)
+            && let Ok(journal) = &mut self.journal
+            && journal.begun() < ENOUGH
+        {
+            let marked = journal.begin();
+            self.lost(marked);
         }
         self.tuner.ask()
     }
 
-    /// Writes a measured value to flash, then tells it to the tuner.
+    /// Tells a measured value to the tuner and writes it to flash.
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Told(value)))
     }
 
-    /// Writes to flash that a measurement failed, then tells the tuner.
+    /// Tells the tuner that a measurement failed and writes that to flash.
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Failed))
     }
 
-    /// Writes a record to flash, then replays it. Refuses a value that is not finite before it is
-    /// written.
+    /// Replays a record and writes it to flash. A record that the tuner refuses changes neither. If
+    /// the flash refuses, the tuner has the record in RAM only: [`Stored::No`].
     pub fn replay(&mut self, record: &Record<K>) -> Result<Stored, Error> {
-        if matches!(record.event, Event::Told(value) if !value.is_finite()) {
-            return Err(TellError::NonFinite.into());
-        }
+        self.tuner.replay(record)?;
         let dropped = self.keep(&Entry::Record(record.clone()));
         if dropped {
             self.rebuild();
-        } else {
-            self.tuner.replay(record)?;
         }
         Ok(self.stored(dropped))
     }
@@ -184,11 +193,10 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Starts over because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
     /// best combinations first.
     pub fn restart(&mut self) -> Stored {
+        self.queued = begin_anew(self.tuner);
         let dropped = self.keep(&Entry::Restarted);
         if dropped {
             self.rebuild();
-        } else {
-            self.queued = begin_anew(self.tuner);
         }
         self.stored(dropped)
     }
@@ -203,7 +211,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         journal.read(|entry| match entry {
             Entry::Restarted => restarts -= 1,
             Entry::Record(found) if restarts == 0 => record(&found),
-            Entry::Record(_) | Entry::Begun => {}
+            Entry::Record(_) => {}
         })?;
         Ok(())
     }
@@ -220,12 +228,30 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// entries were dropped. After the first trouble it writes nothing: a log with a gap would be
     /// another tuner's.
     fn keep(&mut self, entry: &Entry<K>) -> bool {
+        let mut dropped = false;
+        // Twice, because spoiled slots may use up a page.
+        for _ in 0..2 {
+            let Ok(journal) = &mut self.journal else { return false };
+            let written = journal.append(entry);
+            let Some(written) = self.lost(written) else { return false };
+            dropped |= self.turn();
+            if written {
+                return dropped;
+            }
+        }
+        self.lost::<()>(Err(Trouble::Worn));
+        false
+    }
+
+    /// Begins the next page if this one is full. Returns whether old entries were dropped.
+    fn turn(&mut self) -> bool {
+        let (tuner, queued) = (&*self.tuner, &self.queued);
         let Ok(journal) = &mut self.journal else { return false };
-        let kept = journal.append(entry).and_then(|dropped| match journal.is_full() {
-            true => journal.turn().map(|also| dropped || also),
-            false => Ok(dropped),
-        });
-        self.lost(kept).unwrap_or(false)
+        if !journal.is_full() {
+            return false;
+        }
+        let turned = journal.turn(|record, restarts| rank(tuner, queued, record, restarts));
+        self.lost(turned).unwrap_or(false)
     }
 
     /// Starts fresh and replays the log.
@@ -247,7 +273,6 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
                 Err(_) => refused += 1,
             },
             Entry::Restarted => *queued = begin_anew(tuner),
-            Entry::Begun => {}
         });
         (records, refused + self.lost(damaged).unwrap_or(0))
     }

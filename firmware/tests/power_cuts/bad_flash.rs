@@ -140,7 +140,7 @@ fn flash_that_stopped_working_is_reported_and_tuning_goes_on() {
         let mut tuner = Box::new(Six::new());
         let stuck = Stuck { flash: &mut flash, writes, silent };
         let (mut kept, boot) = Persistent::open(&mut tuner, &task(), stuck, LAYOUT).unwrap();
-        assert_eq!((boot.found, boot.records, boot.trouble), (Some(Found::Log), 20, None));
+        assert_eq!((boot.found, boot.records, boot.trouble), (Some(Found::Log), 22, None));
         let mut stored = Vec::new();
         for _ in 0..20 {
             let c = kept.ask().unwrap().combination;

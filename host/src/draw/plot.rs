@@ -21,6 +21,8 @@ enum Scale {
 
 /// Up to this many decades have ticks at 1, 2 and 5; longer axes only at powers of ten.
 const FEW_DECADES: f64 = 3.5;
+/// The largest number on an axis; beyond it, differences and powers of ten overflow.
+const LARGEST: f64 = 1e290;
 
 impl Axis {
     /// Counts from 0 to `most`, evenly spaced, drawn at pixels `start` to `end`.
@@ -30,11 +32,19 @@ impl Axis {
 
     /// Values from `low` to `high` on a linear scale.
     pub(crate) fn linear((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
+        let (low, high) = ordered(low, high, (-LARGEST, LARGEST));
+        // So narrow a range that its ticks would not differ in f64 is widened.
+        let least = 1e-9 * low.abs().max(high.abs()).max(1e-280);
+        let pad = if high - low < least { least } else { 0.0 };
+        let (low, high) = (low - pad, high + pad);
         Self { low, high, start, end, scale: Scale::Linear }
     }
 
-    /// Values from `low` to `high` on a logarithmic scale.
+    /// Values from `low` to `high` on a logarithmic scale, which has no place for zero.
     pub(crate) fn log((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
+        let (low, high) = ordered(low, high, (1.0 / LARGEST, LARGEST));
+        let pad = if high / low < 1.0 + 1e-9 { 1.1 } else { 1.0 };
+        let (low, high) = (low / pad, high * pad);
         Self { low, high, start, end, scale: Scale::Log }
     }
 
@@ -42,11 +52,12 @@ impl Axis {
     pub(crate) fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.scale == Scale::Log {
-            (value / self.low).ln() / (self.high / self.low).ln()
+            // Not the logarithm of a ratio, which may be infinite.
+            (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        self.start + share * (self.end - self.start)
+        self.start + share.clamp(0.0, 1.0) * (self.end - self.start)
     }
 
     /// Round values inside the axis: 1, 2 and 5 times powers of ten, or multiples of such a number.
@@ -93,6 +104,13 @@ impl Axis {
             }
         }
     }
+}
+
+/// Two values in order, within limits; the limits in place of what is not a number.
+fn ordered(low: f64, high: f64, (least, most): (f64, f64)) -> (f64, f64) {
+    let (low, high) = if low > high { (high, low) } else { (low, high) };
+    let within = |value: f64, other: f64| if value.is_nan() { other } else { value.clamp(least, most) };
+    (within(low, least), within(high, most))
 }
 
 /// 1, 2 and 5 times powers of ten, each with its power.
@@ -236,6 +254,42 @@ mod tests {
         assert_eq!(label(1e-7, 1e-5), ["10⁻⁷", "2·10⁻⁷", "5·10⁻⁷", "10⁻⁶", "2·10⁻⁶", "5·10⁻⁶", "10⁻⁵"]);
         assert_eq!(label(1e-6, 1.0), ["10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "10⁰"]);
         assert_eq!(label(1e-12, 1.0), ["10⁻¹²", "10⁻¹⁰", "10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"]);
+    }
+
+    /// Any two numbers, however far apart or near, give an axis with few ticks inside it.
+    #[test]
+    fn axes_of_extreme_ranges_have_ticks() {
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let special =
+            [0.0, 1.0, -1.0, 1e300, -1e300, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, f64::INFINITY, f64::NAN];
+        let mut number = || match random.random_range(0..3) {
+            0 => special[random.random_range(0..special.len())],
+            1 => f64::from_bits(random.random()),
+            _ => random.random_range(-1.0..1.0) * 10f64.powi(random.random_range(-300..300)),
+        };
+        for _ in 0..20_000 {
+            let (a, b) = (number(), number());
+            let near = a * (1.0 + f64::EPSILON);
+            for (low, high) in [(a, b), (b, a), (a, a), (a, near)] {
+                for axis in [
+                    Axis::linear((low, high), (0.0, 100.0)),
+                    Axis::log((low, high), (0.0, 100.0)),
+                    Axis::log((low.abs(), high.abs()), (0.0, 100.0)),
+                ] {
+                    let marks = axis.marks();
+                    assert!(marks.len() <= 40, "{axis:?}: {} ticks", marks.len());
+                    for (tick, label) in marks {
+                        assert!(tick.is_finite() && (0.0..=100.0).contains(&axis.place(tick)), "{axis:?}: {tick}");
+                        assert!(label.chars().count() <= 330, "{label}");
+                    }
+                    for value in [a, b, 0.0] {
+                        let place = axis.place(value);
+                        assert!(value.is_nan() || (0.0..=100.0).contains(&place), "{axis:?}: {value} at {place}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

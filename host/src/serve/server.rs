@@ -68,10 +68,11 @@ impl Server {
             Err(error) => return Answer { text: refusal(&error, None), is_last: false },
         };
         let op = fields.get("op").and_then(Value::as_str);
-        match op
-            .ok_or_else(|| "the field `op` is missing; write {\"op\":\"ask\"}".to_string())
-            .and_then(|op| self.obey(op, &fields))
-        {
+        let no_op = || match fields.get("op") {
+            Some(_) => "the field `op` must be a text; write {\"op\":\"ask\"}".to_string(),
+            None => "the field `op` is missing; write {\"op\":\"ask\"}".to_string(),
+        };
+        match op.ok_or_else(no_op).and_then(|op| self.obey(op, &fields)) {
             Ok(text) => Answer { text, is_last: op == Some("quit") },
             Err(error) => Answer { text: refusal(&error, op), is_last: false },
         }

@@ -211,6 +211,10 @@ impl Session {
     fn check_budget(&self, levels: &[Level]) -> Result<(), String> {
         match self.measured.len() < self.study.budget || self.measured.contains(levels) {
             true => Ok(()),
+            false if self.study.budget >= study::BUDGET => Err(format!(
+                "the budget of {} measurements is spent, and no session has a larger one",
+                self.study.budget
+            )),
             false => Err(format!(
                 "the budget of {} measurements is spent; begin a session with a larger one from these records",
                 self.study.budget

@@ -158,10 +158,11 @@ impl Record {
             }
             _ => return Err("its `event` must be ask, tell, failed, enqueue, cancel or resume".into()),
         };
-        let allowed = [&["event", "op"], allowed].concat();
+        // A log's checksum, which means nothing here.
+        let allowed = [&["event", "op", "crc"], allowed].concat();
         match fields.keys().find(|field| !allowed.contains(&field.as_str())) {
             None => Ok(Self { place, happened }),
-            Some(field) => Err(format!("`{event}` has no field `{field}`; it has {}", allowed[2..].join(", "))),
+            Some(field) => Err(format!("`{event}` has no field `{field}`; it has {}", allowed[3..].join(", "))),
         }
     }
 }

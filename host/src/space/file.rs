@@ -13,14 +13,17 @@
 //!
 //! **Choices**
 //! - Knobs are a table, whose order counts, or a list of objects.
+//! - A repeated field is refused, in JSON as in TOML: the second `forbid` must not replace the first.
 //! - `kind` is `nominal`, `lin`, `graded` (the same as `lin`) or `log`.
 
+use std::io::Read;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use trimtab::Scale;
 
 use super::knob::{Kind, levels_of};
+use super::strict;
 use super::{MOST_KNOBS, NamedKnob, NamedSpace};
 use crate::error::Error;
 
@@ -32,14 +35,19 @@ impl NamedSpace {
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let shown = path.display();
         let fault = |what: String| Error::Usage(format!("the space {shown}: {what}"));
-        let size = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
-        if size > MOST_BYTES {
-            return Err(fault(format!("the file has {size} bytes; at most {MOST_BYTES} are allowed")));
+        let mut text = String::new();
+        // Not by its size: a device or a pipe has none.
+        let file = std::fs::File::open(path).map_err(|error| fault(error.to_string()))?;
+        let size = file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| fault(error.to_string()))?;
+        if size as u64 > MOST_BYTES {
+            return Err(fault(format!("the file is too long; at most {MOST_BYTES} bytes are allowed")));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
         let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         let fields: Map<String, Value> = if is_json {
-            serde_json::from_str(&text).map_err(|error| fault(error.to_string()))?
+            match strict::parse(&text).map_err(|error| fault(error.to_string()))? {
+                Value::Object(fields) => fields,
+                _ => return Err(fault("it must be a JSON object with `knobs`".into())),
+            }
         } else {
             toml::from_str(&text).map_err(|error| fault(error.to_string()))?
         };
@@ -181,6 +189,25 @@ mod tests {
             let error = NamedSpace::from_fields(&fields(value.clone())).unwrap_err();
             assert!(error.contains(wanted), "{value}: {error}");
         }
+    }
+
+    #[test]
+    fn a_repeated_key_in_a_json_file_is_refused() {
+        let folder = std::env::temp_dir().join(format!("trimtab-repeated-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("space.json");
+        for text in [
+            r#"{"knobs":{"a":"1,2"},"forbid":"a=1","forbid":"a=2"}"#,
+            r#"{"knobs":{"a":"1,2","a":"1,2,3"}}"#,
+            r#"{"knobs":[{"name":"a","levels":[1,2],"levels":[1,2,3]}]}"#,
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = NamedSpace::read(&path).unwrap_err().to_string();
+            assert!(error.contains("twice"), "{text}: {error}");
+        }
+        std::fs::write(&path, r#"{"knobs":{"a":"1,2"},"forbid":"a=1"}"#).unwrap();
+        assert!(NamedSpace::read(&path).is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`knob`] | one knob on the command line |
 //! | [`file`] | a whole space in a TOML or JSON file, or in a message |
+//! | [`strict`] | JSON, checked while it is read |
 //! | [`expression`] | forbidden combinations |
 //!
 //! **Choices**
@@ -17,6 +18,7 @@
 pub(crate) mod expression;
 mod file;
 mod knob;
+pub(crate) mod strict;
 
 use std::fmt;
 
@@ -44,7 +46,7 @@ impl NamedSpace {
     /// A space without forbidden combinations.
     pub(crate) fn new(knobs: Vec<NamedKnob>) -> Result<Self, Error> {
         if knobs.is_empty() {
-            return Err(Error::Usage("a space needs a knob; write --knob name=level,level,…".into()));
+            return Err(Error::Usage("a space needs a knob".into()));
         }
         if knobs.len() > MOST_KNOBS {
             return Err(Error::Usage(format!("{} knobs are too many; at most {MOST_KNOBS} are possible", knobs.len())));

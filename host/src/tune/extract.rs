@@ -3,32 +3,77 @@
 //! **Choices**
 //! - The last number counts, because programs print progress first and results at the end.
 //! - A unit may follow a number (`3.2ms`); a number inside a word (`O2`, `x86`) does not count.
+//! - Part of a token never counts: `0x10`, `1_000`, `1,000`, `12:30` and a minus that is none fail,
+//!   because a wrong cost is worse than none.
 //! - `nan` and `inf` count as numbers and make the measurement fail, so that no earlier number is
 //!   taken instead.
+//! - Escape sequences, such as colours, are removed first.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::terminal::without_escapes;
+
 /// A number that does not begin inside a word.
 static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[^\w.])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|(?:nan|inf|infinity)\b))").ok()
 });
+/// What joins the text before a number to it: a dash that is no minus, or a digit and a separator.
+static JOINED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:[\u{2010}-\u{2015}\u{2212}]|(?:^|[^\w.])[0-9][0-9.,:/'’\u{a0}\u{202f}-]*[,:/'’\u{a0}\u{202f}+-])$")
+        .ok()
+});
+/// What goes on after a number: more of it, or letters with digits among them.
+static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^(?:\.[0-9]|[\pL_]*[0-9_])").ok());
 
-/// Returns the last number of a text, or says why there is none.
-pub(super) fn last_number(text: &str) -> Result<f64, String> {
+/// Longest line that is shown.
+const MOST_LETTERS: usize = 60;
+
+/// A cost, and the line that it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cost {
+    pub(super) value: f64,
+    pub(super) line: String,
+}
+
+/// Returns the last number of an output, or says why there is none.
+pub(super) fn last_number(text: &str) -> Result<Cost, String> {
+    let text = without_escapes(text);
     // Line by line from the end: the text may have a megabyte.
-    let last = |line| NUMBER.as_ref()?.captures_iter(line).last()?.get(1);
-    let word = text.lines().rev().find_map(last).ok_or("it printed no number")?;
-    finite(word.as_str())
+    let last = |line| Some((line, NUMBER.as_ref()?.captures_iter(line).last()?.get(1)?));
+    let (line, word) = text.lines().rev().find_map(last).ok_or("it printed no number")?;
+    let is = |expression: &LazyLock<Option<Regex>>, text| expression.as_ref().is_some_and(|own| own.is_match(text));
+    if is(&JOINED, &line[..word.start()]) || is(&GOES_ON, &line[word.end()..]) {
+        let start = line[..word.start()].rfind([' ', '\t']).map_or(0, |space| space + 1);
+        let token = line[start..].split([' ', '\t']).next().unwrap_or_default();
+        return Err(format!(
+            "`{}` may be part of `{}`; print a plain number, or use --extract",
+            word.as_str(),
+            shown(token)
+        ));
+    }
+    Ok(Cost { value: finite(word.as_str())?, line: shown(line.trim()) })
 }
 
 /// Reads the last match of an expression: its first group if there is one, else the whole match.
-pub(super) fn extracted(text: &str, expression: &Regex) -> Result<f64, String> {
-    let last = expression.captures_iter(text).last();
+pub(super) fn extracted(text: &str, expression: &Regex) -> Result<Cost, String> {
+    let text = without_escapes(text);
+    let last = expression.captures_iter(&text).last();
     let found = last.ok_or_else(|| format!("nothing that it printed matches `{expression}`"))?;
     let word = found.get(1).or_else(|| found.get(0)).map_or("", |found| found.as_str());
-    finite(word.trim())
+    let line = found.get(0).map_or("", |found| found.as_str()).trim();
+    Ok(Cost { value: finite(word.trim())?, line: shown(line) })
+}
+
+/// An output whose beginning is missing, from its first whole line on, or else its first whole word.
+pub(super) fn whole(text: &str) -> &str {
+    let end = text.find('\n').or_else(|| text.find(char::is_whitespace));
+    end.map_or("", |end| &text[end..])
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(MOST_LETTERS).collect()
 }
 
 /// Parses a number that the tuner accepts.
@@ -62,10 +107,10 @@ mod tests {
             ("0.25\r\n", 0.25),
             ("3 informed nanometres", 3.0),
         ] {
-            assert_eq!(last_number(text), Ok(wanted), "{text:?}");
+            assert_eq!(last_number(text).map(|cost| cost.value), Ok(wanted), "{text:?}");
         }
         for text in ["", "none", "O2", "\u{fffd}"] {
-            assert_eq!(last_number(text), Err("it printed no number".into()), "{text:?}");
+            assert_eq!(last_number(text).map(|cost| cost.value), Err("it printed no number".into()), "{text:?}");
         }
         for text in ["1 NaN", "1 inf", "-Infinity", "1e39", "2 nan\n"] {
             assert!(last_number(text).unwrap_err().contains("is not finite"), "{text:?}");
@@ -73,8 +118,48 @@ mod tests {
     }
 
     #[test]
+    fn escapes_are_no_part_of_the_output() {
+        for text in ["\u{1b}[32mlatency: 5 ms\u{1b}[0m", "\u{1b}]0;title 9\u{7}5\u{1b}[1;31m\n", "5\u{9b}0m"] {
+            assert_eq!(last_number(text).map(|cost| cost.value), Ok(5.0), "{text:?}");
+        }
+        let expression = Regex::new("latency: ([0-9]+) ms").unwrap();
+        let cost = extracted("latency:\u{1b}[1m 5\u{1b}[0m ms", &expression).unwrap();
+        assert_eq!(cost, Cost { value: 5.0, line: "latency: 5 ms".into() });
+    }
+
+    #[test]
+    fn part_of_a_token_is_never_a_cost() {
+        for text in [
+            "0x10",
+            "0b11",
+            "1_000",
+            "\u{2212}5",
+            "\u{2013}5",
+            "1,000",
+            "3,5",
+            "1'000",
+            "1\u{a0}000",
+            "12:34:56",
+            "1.2.3",
+            "2024-01-02",
+            "10-20",
+            "3/10",
+            "1a2b3c",
+            "took 0x1Fs",
+        ] {
+            let error = last_number(text).unwrap_err();
+            assert!(error.contains("may be part of"), "{text:?}: {error}");
+        }
+        for (text, wanted) in
+            [("p99:12.5", 12.5), ("3, 5", 5.0), ("a=1,b=2", 2.0), ("[7]", 7.0), ("x-5", 5.0), ("5kHz", 5.0)]
+        {
+            assert_eq!(last_number(text).map(|cost| cost.value), Ok(wanted), "{text:?}");
+        }
+    }
+
+    #[test]
     fn an_expression_gives_its_group_or_all_of_it() {
-        let find = |text, expression| extracted(text, &Regex::new(expression).unwrap());
+        let find = |text, expression| extracted(text, &Regex::new(expression).unwrap()).map(|cost| cost.value);
         let text = "latency: 3.5 ms\nrate: 120\nlatency: 3.25 ms\n";
         assert_eq!(find(text, "latency: ([0-9.]+)"), Ok(3.25));
         assert_eq!(find(text, "[0-9.]+"), Ok(3.25));

@@ -1,9 +1,9 @@
 //! The log of a run: JSON lines that rebuild the run, so that it can go on.
 //!
 //! ```text
-//! {"trimtab":"0.1.0","log":1,"goal":"minimize","seed":1,"budget":60,"knobs":[…],
-//!  "command":["./measure.sh","{opt}"],"shell":false,"cost":"last number"}
-//! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
+//! {"trimtab":"0.1.0","log":2,"goal":"minimize","seed":1,"budget":60,"knobs":[…],
+//!  "command":["./measure.sh","{opt}"],"shell":false,"cost":"last number","crc":"…"}
+//! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null,"crc":"…"}
 //! …
 //! ```
 //!
@@ -14,6 +14,8 @@
 //!   also with several jobs.
 //! - An outcome is on the disk before the run goes on, so a power cut costs at most the
 //!   measurements under way.
+//! - Each line has a [checksum](super::seal), so that no changed bit becomes another cost. Logs of
+//!   format 1 have none and are still read.
 //! - A last line without its end was torn. It is dropped, and what it recorded happens again.
 //! - A log goes on only with its own space, goal, seed, command and cost; the budget may change.
 //! - One program at a time writes to it.
@@ -21,19 +23,23 @@
 //! **Cost.** Lines over 4 MiB are refused; the longest that is written is a failure with 128 KiB of
 //! text.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::seal;
 use crate::error::Error;
+use crate::locked;
 use crate::session::Study;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::study::goal_name;
 
-/// Version of the log format.
-const FORM: u32 = 1;
+/// Version of the log format: in the first, lines had no checksum.
+const FORM: u32 = 2;
+const WITHOUT_CHECKSUMS: u32 = 1;
 /// Longest line.
 const MOST_BYTES: u64 = 4 << 20;
 /// Most lines: far more than the asks and outcomes of the largest tuner.
@@ -68,8 +74,8 @@ impl Header {
 
     pub(crate) fn study(&self) -> Result<Study, String> {
         match self.log {
-            FORM => Study::from_fields(&self.study),
-            other => Err(format!("the log has format {other}; this trimtab reads format {FORM}")),
+            WITHOUT_CHECKSUMS | FORM => Study::from_fields(&self.study),
+            other => Err(format!("the log has format {other}; this trimtab reads formats 1 to {FORM}")),
         }
     }
 
@@ -128,20 +134,7 @@ impl Log {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| fault(error.to_string()))?;
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|error| fault(format!("{error}; choose another --log")))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(fault("another trimtab is writing to it; wait for it, or choose another --log".into()));
-            }
-            // File systems without locks must do without.
-            Err(TryLockError::Error(_)) | Ok(()) => {}
-        }
+        let mut file = locked::open(path).map_err(fault)?;
         let contents = read_from(&mut file).map_err(fault)?;
         if let Some(contents) = &contents {
             let difference = contents.header.difference(header).map_err(fault)?;
@@ -178,7 +171,17 @@ impl Log {
         let shown = self.path.display();
         let mut line =
             serde_json::to_string(what).map_err(|error| Error::Failed(format!("the log {shown}: {error}")))?;
+        seal::close(&mut line);
         line.push('\n');
+        if line.len() as u64 >= MOST_BYTES {
+            return Err(Error::Usage(format!(
+                "a line of {} bytes is too long for a log; shorten the levels or the command, or go without --log",
+                line.len()
+            )));
+        }
+        if is_dear && !locked::is_at(&self.file, &self.path) {
+            return Err(Error::Failed(format!("the log {shown} was deleted or replaced during the run")));
+        }
         self.file
             .write_all(line.as_bytes())
             .and_then(|()| if is_dear { self.file.sync_data() } else { Ok(()) })
@@ -200,6 +203,8 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let mut header = None;
     let mut records = Vec::new();
     let (mut whole, mut is_torn) = (0, false);
+    // A log of an older version goes on with checksums.
+    let mut is_checked = false;
     for number in 1.. {
         if number > MOST_LINES {
             return Err(format!("the file has more than {MOST_LINES} lines; is this a log?"));
@@ -221,14 +226,20 @@ fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
             is_torn = true;
             break;
         }
-        let damaged = |error: serde_json::Error| format!("line {number} is damaged: {error}");
+        if header.is_none() && !is_beginning(&line) {
+            return Err(NO_LOG.into());
+        }
+        let damaged = |what: &str| format!("line {number} is damaged: {what}");
+        let (text, is_sealed) = seal::open(&line).map_err(damaged)?;
+        let fields: Fields = serde_json::from_slice(&text).map_err(|error| damaged(&error.to_string()))?;
+        is_checked |= is_sealed || fields.get("log").and_then(Value::as_u64) >= Some(FORM.into());
+        if is_checked && !is_sealed {
+            return Err(damaged("its checksum is missing"));
+        }
         if header.is_none() {
-            if !is_beginning(&line) {
-                return Err(NO_LOG.into());
-            }
-            header = Some(serde_json::from_slice(&line).map_err(damaged)?);
+            let fields = serde_json::from_value(fields.into());
+            header = Some(fields.map_err(|error| damaged(&error.to_string()))?);
         } else {
-            let fields = serde_json::from_slice(&line).map_err(damaged)?;
             records.push(Record::from_fields(&fields).map_err(|error| format!("line {number}: {error}"))?);
         }
         whole += length as u64;
@@ -267,7 +278,13 @@ mod tests {
 "#;
 
     fn sample() -> Vec<u8> {
-        (serde_json::to_string(&header()).unwrap() + "\n" + LINES).into_bytes()
+        let lines = serde_json::to_string(&header()).unwrap() + "\n" + LINES;
+        let sealed = lines.lines().map(|line| {
+            let mut line = line.to_string();
+            seal::close(&mut line);
+            line + "\n"
+        });
+        sealed.collect::<String>().into_bytes()
     }
 
     #[test]
@@ -277,6 +294,18 @@ mod tests {
         assert_eq!(contents.header.study().unwrap().budget, 9);
         assert!(matches!(contents.records[1].happened, Happened::Tell { value, .. } if value == 0.1 + 0.2));
         assert!(!contents.is_torn && contents.whole == sample().len() as u64 && contents.records.len() == 5);
+    }
+
+    #[test]
+    fn every_changed_bit_is_noticed() {
+        let sample = sample();
+        for place in 0..sample.len() - 1 {
+            for bit in 0..8 {
+                let mut bytes = sample.clone();
+                bytes[place] ^= 1 << bit;
+                assert!(read_from(&mut &bytes[..]).is_err(), "byte {place}, bit {bit}");
+            }
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@
 //!
 //! **Choices**
 //! - A failure is an outcome like any other.
-//! - A program that cannot be started ends the run, unless its name depends on a knob: it would
-//!   fail every time.
+//! - A program that is missing ends the run, unless its name depends on a knob: it would fail every
+//!   time. Levels that cannot be passed to it (a NUL, too long) are a failure.
 //! - The last 64 KiB of each output of a failure are kept.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use regex::Regex;
@@ -22,6 +23,7 @@ use super::process::{self, Ended, Finished, Stop};
 use super::template::Template;
 use crate::error::Error;
 use crate::space::NamedSpace;
+use crate::terminal::plain;
 
 /// Bytes kept from the end of each output of a failure.
 pub(super) const MOST_KEPT: usize = 64 << 10;
@@ -49,7 +51,8 @@ pub(crate) struct Measurer {
 /// The result of a measurement.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    Value(f64),
+    /// The cost, and the line that it was read from.
+    Value(f64, Option<String>),
     Failed(Failure),
     /// The user stopped it.
     Stopped,
@@ -68,7 +71,7 @@ impl Failure {
     pub(crate) fn line(&self) -> String {
         let last = self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
         match last {
-            Some(last) => format!("{}: {}", self.why, last.chars().take(100).collect::<String>()),
+            Some(last) => format!("{}: {}", self.why, plain(last).chars().take(100).collect::<String>()),
             None => self.why.clone(),
         }
     }
@@ -78,7 +81,7 @@ impl Measurer {
     /// Measures a combination; also returns the total seconds that the command took.
     pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
         let runs = if let Rule::Time { repeat } = self.rule { repeat } else { 1 };
-        let (mut least, mut total) = (f64::INFINITY, 0.0);
+        let (mut least, mut line, mut total) = (f64::INFINITY, None, 0.0);
         for _ in 0..runs {
             let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
                 Ok(finished) => finished,
@@ -87,28 +90,30 @@ impl Measurer {
             let seconds = finished.time.as_secs_f64();
             total += seconds;
             match self.judge(finished) {
-                Outcome::Value(value) => least = least.min(value),
+                Outcome::Value(value, read) => (least, line) = (least.min(value), read),
                 other => return Ok((other, total)),
             }
         }
-        Ok((Outcome::Value(least), total))
+        Ok((Outcome::Value(least, line), total))
     }
 
     /// Judges one run of the command.
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
+        let text = if finished.is_cut { extract::whole(&text) } else { &text };
+        let read = |cost: extract::Cost| (cost.value, Some(cost.line));
         let cost = match finished.ended {
             Ended::Stopped => return Outcome::Stopped,
             Ended::TimedOut => Err(format!("more than {} s", self.timeout.unwrap_or_default().as_secs_f64())),
             Ended::ByItself(status) if !status.success() => Err(ending(status)),
             Ended::ByItself(_) => match &self.rule {
-                Rule::LastNumber => extract::last_number(&text),
-                Rule::Extract(expression) => extract::extracted(&text, expression),
-                Rule::Time { .. } => Ok(finished.time.as_secs_f64()),
+                Rule::LastNumber => extract::last_number(text).map(read),
+                Rule::Extract(expression) => extract::extracted(text, expression).map(read),
+                Rule::Time { .. } => Ok((finished.time.as_secs_f64(), None)),
             },
         };
         match cost {
-            Ok(value) => Outcome::Value(value),
+            Ok((value, line)) => Outcome::Value(value, line),
             Err(why) => {
                 Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
             }
@@ -119,7 +124,8 @@ impl Measurer {
     fn not_started(&self, levels: &[Level], error: &std::io::Error) -> Result<Outcome, Error> {
         let program = self.template.filled(&self.space, levels).swap_remove(0);
         let why = format!("cannot start `{program}`: {error}");
-        match self.template.has_fixed_program() {
+        let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+        match is_missing && self.template.has_fixed_program() {
             true => {
                 Err(Error::Failed(format!("{why}; write the path of a program, or use --shell for a shell command")))
             }
@@ -173,8 +179,8 @@ mod tests {
 
     #[test]
     fn levels_come_by_word_and_by_environment() {
-        assert!(matches!(measured("echo {x} $TRIMTAB_X$TRIMTAB_X", Rule::LastNumber), Outcome::Value(22.0)));
-        let Outcome::Value(seconds) = measured("sleep 0.05", Rule::Time { repeat: 2 }) else { panic!("no time") };
+        assert!(matches!(measured("echo {x} $TRIMTAB_X$TRIMTAB_X", Rule::LastNumber), Outcome::Value(22.0, _)));
+        let Outcome::Value(seconds, _) = measured("sleep 0.05", Rule::Time { repeat: 2 }) else { panic!("no time") };
         assert!(seconds >= 0.05);
     }
 
@@ -188,5 +194,18 @@ mod tests {
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
         assert!(matches!(measure("/no/such{x}"), Ok((Outcome::Failed(_), _))));
+    }
+
+    #[test]
+    fn a_level_that_cannot_be_started_is_a_failed_measurement() {
+        let long = "x".repeat(4 << 20);
+        for level in ["a\0b", &long] {
+            let knob = crate::space::NamedKnob::new("x", vec![level.into(), "short".into()], None).unwrap();
+            let space = NamedSpace::new(vec![knob]).unwrap();
+            let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
+            let measurer = Measurer { space, template, rule: Rule::LastNumber, timeout: None };
+            let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
+            assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
+        }
     }
 }

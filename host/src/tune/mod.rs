@@ -11,7 +11,7 @@
 //! | [`args`], [`plan`] | the options, and the run that they describe |
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
-//! | [`log`], [`history`] | records on disk, trials in memory |
+//! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
 //! | [`view`], [`summary`] | progress, and the result |
 //! | [`report`] | what was learned, as a page |
 //!
@@ -30,6 +30,7 @@ mod measure;
 mod plan;
 mod process;
 pub(crate) mod report;
+mod seal;
 mod summary;
 mod template;
 mod view;
@@ -203,7 +204,12 @@ impl Tuning<'_> {
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, outcome, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value(value) => (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None),
+            Outcome::Value(value, line) => {
+                if let Some(line) = line {
+                    self.view.read(line);
+                }
+                (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None)
+            }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
                 let details = Details { why: why.clone(), stdout, stderr, seconds };

@@ -68,6 +68,9 @@ fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
     let file = args.space.as_deref().map(NamedSpace::read).transpose()?;
     let mut knobs = file.as_ref().map_or_else(Vec::new, |space| space.knobs().to_vec());
     knobs.extend(args.knob.iter().cloned());
+    if knobs.is_empty() {
+        return Err(Error::Usage("a space needs a knob; write --knob name=level,level,… or name a --space".into()));
+    }
     let mut space = NamedSpace::new(knobs)?;
     for forbidden in file.iter().flat_map(NamedSpace::forbidden) {
         space.forbid(&forbidden.to_string())?;

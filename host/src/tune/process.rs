@@ -3,8 +3,9 @@
 //! **Choices**
 //! - The command leads its own process group, which ends with it, so nothing left running disturbs
 //!   the next measurement.
-//! - To end it early, the group gets SIGTERM, so that a script can switch off its instruments, and
-//!   SIGKILL two seconds later.
+//! - To end it, the whole group gets SIGTERM, so that a program can switch off its instruments, and
+//!   SIGKILL two seconds later if some of it is left: after a time-out, Ctrl-C, and for what the
+//!   command leaves behind at its end.
 //! - Ctrl-C in the terminal does not reach the command by itself: trimtab passes it on.
 //! - Without process groups, as on Windows, `taskkill /T` ends the command and its children.
 //! - The last 1 MiB of each output is kept.
@@ -61,6 +62,8 @@ pub(super) struct Finished {
     /// Wall time.
     pub(super) time: Duration,
     pub(super) stdout: Vec<u8>,
+    /// Whether the beginning of standard output is missing.
+    pub(super) is_cut: bool,
     pub(super) stderr: Vec<u8>,
 }
 
@@ -105,10 +108,10 @@ pub(super) fn run(command: &mut Command, timeout: Option<Duration>, stop: &Stop)
             Some(_) => thread::sleep(POLL),
         }
     };
-    group.kill();
-    let [stdout, stderr] = outputs.map(Capture::finish);
+    group.end(early.as_ref().map(|(_, asked)| *asked), stop);
+    let [(stdout, is_cut), (stderr, _)] = outputs.map(Capture::finish);
     let ended = early.map_or(Ended::ByItself(status), |(ended, _)| ended);
-    Ok(Finished { ended, time, stdout, stderr })
+    Ok(Finished { ended, time, stdout, is_cut, stderr })
 }
 
 /// The process group of a command, by its process id.
@@ -116,6 +119,42 @@ struct Group(u32);
 
 #[cfg(unix)]
 impl Group {
+    /// Ends what the leader left behind, which may have been asked to end already.
+    fn end(&self, asked: Option<Instant>, stop: &Stop) {
+        if !self.is_there() {
+            return;
+        }
+        if asked.is_none() {
+            self.ask_to_end();
+        }
+        let asked = asked.unwrap_or_else(Instant::now);
+        while self.is_there() && asked.elapsed() < GRACE && !stop.is_urged() {
+            thread::sleep(POLL / 4);
+        }
+        self.kill();
+    }
+
+    /// Whether a process of the group is running.
+    fn is_there(&self) -> bool {
+        let Ok(id) = i32::try_from(self.0) else { return false };
+        nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), None).is_ok() && !self.is_dead()
+    }
+
+    /// Whether only zombies are left, which nobody inherits in some containers.
+    fn is_dead(&self) -> bool {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+        let stats = processes.flatten().filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
+        let mut states = stats.filter_map(|stat| {
+            // pid (name) state parent group …; the name may contain anything.
+            let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+            let (state, _, group) = (words.next()?.to_string(), words.next()?, words.next()?);
+            (group.parse() == Ok(self.0)).then_some(state)
+        });
+        let mut members = 0;
+        let is_dead = states.by_ref().inspect(|_| members += 1).all(|state| state == "Z" || state == "X");
+        is_dead && members > 0
+    }
+
     fn ask_to_end(&self) {
         self.signal(nix::sys::signal::Signal::SIGTERM);
     }
@@ -134,6 +173,10 @@ impl Group {
 
 #[cfg(not(unix))]
 impl Group {
+    fn end(&self, _: Option<Instant>, _: &Stop) {
+        self.kill();
+    }
+
     fn ask_to_end(&self) {
         self.kill();
     }
@@ -172,7 +215,8 @@ impl Capture {
                     let mut bytes = bytes.lock().unwrap_or_else(|lock| lock.into_inner());
                     bytes.extend_from_slice(&buffer[..length]);
                     if bytes.len() > 2 * MOST_BYTES {
-                        let extra = bytes.len() - MOST_BYTES;
+                        // One more than is kept, which tells that there were more.
+                        let extra = bytes.len() - MOST_BYTES - 1;
                         bytes.drain(..extra);
                     }
                 }
@@ -182,12 +226,13 @@ impl Capture {
         }
     }
 
-    fn finish(self) -> Vec<u8> {
+    /// The last bytes, and whether there were more.
+    fn finish(self) -> (Vec<u8>, bool) {
         // A process that left the group may hold the pipe open; its output is not the command's.
         let _ = self.closed.recv_timeout(DRAIN);
         let mut bytes = self.bytes.lock().unwrap_or_else(|lock| lock.into_inner());
         let extra = bytes.len().saturating_sub(MOST_BYTES);
-        bytes.split_off(extra)
+        (bytes.split_off(extra), extra > 0)
     }
 }
 
@@ -242,6 +287,45 @@ mod tests {
             }),
             "still there"
         );
+    }
+
+    /// A program in the background that takes a while to switch its relay off when it is asked to
+    /// end.
+    const RELAY: &str = "(trap 'sleep 0.3; echo off; exit' TERM; echo on; while :; do sleep 0.02; done) & ";
+
+    #[test]
+    fn a_time_out_leaves_the_whole_group_its_two_seconds() {
+        // The shell itself ends at once.
+        let finished = shell(&format!("{RELAY} wait"), Some(200));
+        assert_eq!((finished.ended, &finished.stdout[..]), (Ended::TimedOut, &b"on\noff\n"[..]));
+    }
+
+    #[test]
+    fn a_stop_leaves_the_whole_group_its_two_seconds() {
+        let stop = std::sync::Arc::new(Stop::default());
+        let asker = std::sync::Arc::clone(&stop);
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            asker.ask();
+        });
+        let mut command = Command::new("sh");
+        let finished = run(command.args(["-c", &format!("{RELAY} wait")]), None, &stop).unwrap();
+        assert_eq!((finished.ended, &finished.stdout[..]), (Ended::Stopped, &b"on\noff\n"[..]));
+    }
+
+    #[test]
+    fn what_a_command_leaves_behind_is_asked_to_end_first() {
+        let finished = shell(&format!("{RELAY} sleep 0.2; echo done"), None);
+        assert_eq!((code(&finished), &finished.stdout[..]), (Some(0), &b"on\ndone\noff\n"[..]));
+    }
+
+    #[test]
+    fn a_normal_end_is_not_delayed() {
+        let start = Instant::now();
+        assert_eq!(code(&shell("echo 1", None)), Some(0));
+        // A child that ends by itself when asked to.
+        assert_eq!(code(&shell("sleep 60 & echo 1", None)), Some(0));
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //!
 //! **Choices**
 //! - Progress goes to standard error, so that standard output holds only the result.
+//! - The first cost is shown with the line that it was read from: a wrong number is noticed at once.
 //! - The sparkline shows the best so far.
 //! - Time left: the measurements left times the mean time between outcomes since this start.
 
@@ -33,6 +34,9 @@ pub(crate) struct View<'a> {
     begun: Instant,
     /// Outcomes that were in the log already.
     before: usize,
+    /// The line that the first cost was read from, until it is shown.
+    first: Option<String>,
+    is_first_known: bool,
 }
 
 enum Shown {
@@ -49,7 +53,8 @@ impl<'a> View<'a> {
             (false, true) => Shown::Bar(bar(plan.study.budget as u64)),
             (false, false) => Shown::Lines,
         };
-        let view = Self { plan, shown, begun: Instant::now(), before: history.done.len() };
+        let view =
+            Self { plan, shown, begun: Instant::now(), before: history.done.len(), first: None, is_first_known: false };
         let space = &plan.study.space;
         let (knobs, combinations) = (space.knobs().len(), space.cardinality());
         let plural = if knobs == 1 { "" } else { "s" };
@@ -73,26 +78,35 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Takes the line that a cost was read from; the first is shown with the next outcome.
+    pub(crate) fn read(&mut self, line: String) {
+        if !std::mem::replace(&mut self.is_first_known, true) {
+            self.first = Some(line);
+        }
+    }
+
     /// Shows that a measurement begins.
     pub(crate) fn started(&self, history: &History, trial: &Trial) {
         self.redraw(history, Some(trial));
     }
 
     /// Shows the outcome of a measurement; `trial` is the last of the history's outcomes.
-    pub(crate) fn finished(&self, history: &History, trial: &Trial, failure: Option<&str>) {
+    pub(crate) fn finished(&mut self, history: &History, trial: &Trial, failure: Option<&str>) {
         let (number, budget) = (history.done.len(), self.plan.study.budget);
         let text = self.plan.study.space.text(&trial.levels);
         let is_best = history.best(self.plan.study.goal).is_some_and(|(best, _)| best == number);
+        let first = self.first.take();
+        let read = first.as_ref().map_or_else(String::new, |first| format!("  (read from `{first}`)"));
         let line = match (failure, trial.value()) {
             (Some(failure), _) => format!("{number:>4} of {budget}: failed  {text}  ({failure})"),
             (None, value) => {
                 let value = value.map_or_else(String::new, short);
-                format!("{number:>4} of {budget}: {value}{}  {text}", if is_best { "  best" } else { "" })
+                format!("{number:>4} of {budget}: {value}{}  {text}{read}", if is_best { "  best" } else { "" })
             }
         };
         match &self.shown {
             Shown::Lines => self.note(&line),
-            Shown::Bar(_) if failure.is_some() => self.note(&line),
+            Shown::Bar(_) if failure.is_some() || first.is_some() => self.note(&line),
             Shown::Bar(_) | Shown::Nothing => {}
         }
         self.redraw(history, None);
@@ -123,7 +137,7 @@ impl<'a> View<'a> {
             ));
             lines.push(sparkline(&history.best_so_far(self.plan.study.goal), WIDTH));
         }
-        bar.set_message(lines.join("\n"));
+        bar.set_message(terminal::plain(&lines.join("\n")).into_owned());
     }
 
     /// Estimated time for the rest.

@@ -12,5 +12,6 @@ mod doors;
 mod peers;
 mod serve;
 mod sizes;
+mod trust;
 mod tune;
 mod watch;

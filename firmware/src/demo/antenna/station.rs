@@ -1,7 +1,7 @@
 //! The antenna tuner as a product runs it: log in flash, watchdog, stream.
 //!
 //! ```text
-//! a step    ask → arm → apply, measure → disarm → record to flash → tell → stream
+//! a step    ask → arm → apply, measure → disarm → tell → record to flash → stream
 //! ```
 //!
 //! **Choices**

@@ -13,6 +13,7 @@
 //! - A hard clause weighs one more than all soft ones together, so that breaking it is worse than
 //!   breaking all of them.
 //! - With a `p` line a clause may span several lines, as in DIMACS; without, it is one line.
+//! - Fewer clauses than the `p` line announces are refused: the file was cut. More are common.
 //! - `%` ends a file, as in old collections.
 
 /// Clauses with weights.
@@ -52,7 +53,7 @@ struct Open {
 /// Parses a file. An error names the line.
 pub(super) fn parse(text: &str) -> Result<Formula, String> {
     let mut format = Format::Headless;
-    let (mut variables, mut is_declared) = (0, false);
+    let (mut variables, mut announced, mut is_declared) = (0, 0, false);
     // Hard clauses have no weight yet.
     let mut found: Vec<(Option<f64>, Literals)> = Vec::new();
     let mut open = Open::default();
@@ -70,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
                     return Err(fault("a `p` line must come once, before all clauses"));
                 }
                 let words: Vec<&str> = words.collect();
-                (format, variables) = header(&words)
+                (format, variables, announced) = header(&words)
                     .ok_or_else(|| fault("write `p cnf VARIABLES CLAUSES` or `p wcnf VARIABLES CLAUSES TOP`"))?;
                 is_declared = true;
                 if !(1..=MOST).contains(&variables) {
@@ -124,6 +125,9 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
     if open.is_begun {
         return Err(format!("line {last}: the last clause must end with 0"));
     }
+    if found.len() < announced {
+        return Err(format!("{} clauses, but the `p` line announces {announced}; is the file cut?", found.len()));
+    }
     if found.is_empty() {
         return Err("it contains no clauses".into());
     }
@@ -132,8 +136,8 @@ pub(super) fn parse(text: &str) -> Result<Formula, String> {
     Ok(Formula { variables, clauses: clauses.collect() })
 }
 
-/// The format and the number of variables.
-fn header(words: &[&str]) -> Option<(Format, usize)> {
+/// The format, the number of variables and the number of clauses.
+fn header(words: &[&str]) -> Option<(Format, usize, usize)> {
     let (format, rest) = match words {
         ["p", "cnf", rest @ ..] => (Format::Cnf, rest),
         ["p", "wcnf", variables, clauses, top] => {
@@ -143,9 +147,7 @@ fn header(words: &[&str]) -> Option<(Format, usize)> {
         _ => return None,
     };
     let [variables, clauses] = rest else { return None };
-    // The number of clauses is often wrong and adds no information.
-    clauses.parse::<u64>().ok()?;
-    Some((format, variables.parse().ok()?))
+    Some((format, variables.parse().ok()?, clauses.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -180,6 +182,8 @@ mod tests {
             ("p cnf 2 1\n1 2\n", "line 2: the last clause"),
             ("2 300 0\n", "line 1: variable 300"),
             ("c nothing\n", "no clauses"),
+            ("p cnf 2 3\n1 0\n2 0\n", "2 clauses, but the `p` line announces 3"),
+            ("p wcnf 2 2 9\n1 1 0\n", "1 clauses, but the `p` line announces 2"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text:?}: {error}");

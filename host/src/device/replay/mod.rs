@@ -20,6 +20,8 @@ mod picture;
 mod verdict;
 
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -40,6 +42,9 @@ A log is what `trimtab watch --log` keeps, or any other file with the bytes of t
 Exit code 0: at least one proposal was compared and none differed. 1: one differed, or none could be compared.
 A log does not contain the predicate that rules combinations out, and a random map has the firmware's own size:
 compare such runs in a test of your own with trimtab_firmware::telemetry::check.";
+
+/// Largest log: millions of measurements.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Repeat a chip's run on this machine, compare every proposal bit by bit, and draw it
 #[derive(Debug, Args)]
@@ -65,8 +70,13 @@ pub(crate) struct ReplayArgs {
 /// Checks all runs of a log and draws one.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
     let path = args.log.display();
-    let stream = std::fs::read(&args.log)
-        .map_err(|error| Error::Failed(format!("cannot read {path}: {error}; name a log of trimtab watch --log")))?;
+    let fault = |what: String| Error::Failed(format!("cannot read {path}: {what}; name a log of trimtab watch --log"));
+    let mut stream = Vec::new();
+    let file = File::open(&args.log).map_err(|error| fault(error.to_string()))?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut stream).map_err(|error| fault(error.to_string()))?;
+    if stream.len() as u64 > MOST_BYTES {
+        return Err(fault(format!("at most {MOST_BYTES} bytes are read")));
+    }
     let (runs, garbled) = Runs::read(&stream);
     if runs.frames == 0 {
         return Err(Error::Failed(format!("{path} contains no frame; name a log of trimtab watch --log")));

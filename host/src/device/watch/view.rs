@@ -113,7 +113,7 @@ impl View {
             lines.push(format!("best  {}  {}", short(value.into()), clipped(&run.text(&best.levels))));
             lines.push(sparkline(&run.best_so_far(), WIDTH));
         }
-        bar.set_message(lines.join("\n"));
+        bar.set_message(terminal::plain(&lines.join("\n")).into_owned());
     }
 
     /// Clears the moving picture.

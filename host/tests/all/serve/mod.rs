@@ -170,7 +170,7 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
         ("hello", "not JSON", Value::Null),
         ("[]", "must be a JSON object", Value::Null),
         ("{}", "`op` is missing", Value::Null),
-        ("{\"op\":3}", "`op` is missing", Value::Null),
+        ("{\"op\":3}", "must be a text", Value::Null),
         ("{\"op\":\"asks\"}", "there is no such op", json!("asks")),
         ("{\"op\":\"ask\",\"op\":\"ask\"}", "`op` occurs twice", Value::Null),
         ("{\"op\":\"ask\",\"n\":2}", "no fields, so no `n`", json!("ask")),

@@ -30,7 +30,7 @@ fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
         child.kill().unwrap();
         child.wait().unwrap();
         let output = run(&folder, &options("cut.jsonl"));
-        assert_eq!(text(&output.stdout), text(&whole.stdout));
+        assert_eq!(text(&output.stdout), text(&whole.stdout), "{}", text(&output.stderr));
         assert_eq!(lines(&folder, "cut.jsonl"), wanted, "cut after {cut}");
     }
     // Torn in the middle of its last line, wherever that is.

@@ -1,0 +1,30 @@
+//! What a record is worth when its page is dropped.
+
+use trimtab::{Event, Goal, Record, Tuner};
+
+use super::Queue;
+
+/// The rank of a record, the best smallest, or `None` if the tuner has forgotten it. `restarts` is
+/// the number of restarts in later pages.
+pub(super) fn rank<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    tuner: &Tuner<K, M, D, T, L, P>,
+    queued: &Queue<K>,
+    record: &Record<K>,
+    restarts: u32,
+) -> Option<f32> {
+    let c = record.combination(tuner.space()).ok()?;
+    match (record.event, restarts) {
+        (Event::Told(_) | Event::Failed, 0) => {
+            let held = tuner.observations().find(|o| o.combination == c)?;
+            Some(match (held.is_failure(), tuner.config().goal) {
+                (true, _) => f32::INFINITY,
+                (false, Goal::Minimise) => held.value,
+                (false, Goal::Maximise) => -held.value,
+            })
+        }
+        (Event::Enqueued, 0) => tuner.queue().contains(&c).then_some(f32::MAX),
+        // The restart asks for the best before it.
+        (Event::Told(_) | Event::Failed, 1) => queued.iter().position(|own| *own == c).map(|place| place as f32),
+        _ => None,
+    }
+}
