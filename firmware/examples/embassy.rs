@@ -30,7 +30,7 @@ const SLICE: u16 = 4;
 const MEASUREMENTS: usize = 24;
 const SEED: u64 = 1;
 
-type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64, dimensions: 8);
+type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64);
 
 /// One asks in slices, the other by `ask`.
 static SLICED: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());

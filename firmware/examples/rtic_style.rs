@@ -41,7 +41,7 @@ const SLICE: u16 = 4;
 const MEASUREMENTS: usize = 24;
 const SEED: u64 = 1;
 
-type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64, dimensions: 8);
+type SmallTuner = trimtab::tuner!(KNOBS, observations: MEASUREMENTS, rows: 64);
 
 static TUNER: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());
 static WHOLE: ConstStaticCell<SmallTuner> = ConstStaticCell::new(Tuner::new());

@@ -162,6 +162,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             return;
         }
         let (seen, (again, spread)) = (self.seen(), self.repeated());
+        if !self.noise.is_due(seen) {
+            return;
+        }
         let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
         let inputs = Inputs { space, geometry, observations, product, hyper };
         noise.weigh(&config.noise, seen, |hypothesis| {

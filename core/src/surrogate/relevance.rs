@@ -19,13 +19,14 @@
 //! - P/fᵢ is a product from both ends, because fᵢ may be near zero.
 //! - The inverse is never stored: column after column of it is enough.
 //!
-//! **Cost.** n³/3 multiplications for the columns, about 6nK per column for the slopes; 3K + T
-//! numbers of stack.
+//! **Cost.** n³/3 multiplications for the columns, about 3nK per column for the slopes of nominal
+//! knobs and five times that for graded ones; 4K + T numbers of stack.
 
 use crate::math::float::dot;
 use crate::space::Combination;
+use crate::space::knob::Level;
 use crate::surrogate::gp::Gp;
-use crate::surrogate::product::{COMMON, Fitted, LENGTH, OWN, PRIOR_LENGTH, Product};
+use crate::surrogate::product::{COMMON, Fitted, LENGTH, OWN, PRIOR_LENGTH, Product, differing};
 
 /// 1/0.7².
 const PRECISION: f32 = 1.0 / 0.49;
@@ -85,51 +86,82 @@ impl<const K: usize, const M: usize> Product<K, M> {
     where
         Combination<K>: 'a,
     {
-        let (mut relevance, mut length, mut common) = ([0.0; K], [0.0; K], 0.0);
+        let mut sums = Sums { pairs: 0.0, weights: 0.0, differing: [0.0; K], relevance: [0.0; K], length: [0.0; K] };
         for (j, own) in points.clone().take(gp.len()).enumerate() {
             let column = gp.inverse_column(j);
             for ((i, other), inverse) in points.clone().enumerate().skip(j).zip(column.iter().skip(j)) {
                 // The diagonal counts once, everything else twice, and all of it by half.
                 let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * self.scale;
-                let product = self.slopes(weight, own, other, &mut relevance, &mut length);
-                common += weight * (product - 1.0);
+                sums.add(self, weight, own.all(), other.all());
             }
         }
         // What the division by N − 1 takes from every tᵢ.
-        let common = common * self.scale * self.whole;
-        for (slope, factor) in relevance.iter_mut().zip(self.factors()) {
-            *slope -= common * factor.relevance() / (1.0 + factor.relevance());
+        let common = (sums.pairs - sums.weights) * self.scale * self.whole;
+        let Sums { pairs, differing, mut relevance, length, .. } = sums;
+        for ((slope, factor), differing) in relevance.iter_mut().zip(self.factors()).zip(&differing) {
+            let [equal, differ] = factor.shares();
+            *slope += equal * (pairs - differing) + differ * differing
+                - common * factor.relevance() / (1.0 + factor.relevance());
         }
         (relevance, length)
     }
+}
 
-    /// Adds the weighted slopes of one pair's product with every ln tᵢ and ln ℓᵢ; returns the
-    /// product.
-    fn slopes(
-        &self,
-        weight: f32,
-        a: &Combination<K>,
-        b: &Combination<K>,
-        relevance: &mut [f32; K],
-        length: &mut [f32; K],
+/// Sums over pairs of points, from which the slopes follow.
+struct Sums<const K: usize> {
+    /// Of weight times product, and of the weights.
+    pairs: f32,
+    weights: f32,
+    /// Of weight times product, over the pairs that differ in a nominal knob.
+    differing: [f32; K],
+    /// The slopes of the graded knobs.
+    relevance: [f32; K],
+    length: [f32; K],
+}
+
+impl<const K: usize> Sums<K> {
+    /// Adds one pair. A nominal knob has only two factors, so all it needs is which pairs differ.
+    #[inline(always)]
+    fn add<const M: usize>(&mut self, kernel: &Product<K, M>, weight: f32, a: &[Level; K], b: &[Level; K]) {
+        let nominal = weight * kernel.nominal_product(a, b);
+        let product = if M > 0 { self.add_graded(kernel, nominal, a, b) } else { nominal };
+        self.pairs += product;
+        self.weights += weight;
+        let own = core::array::from_fn(|i| i as u16);
+        let sums = &mut self.differing;
+        differing(a, b, &own, |i| {
+            if let Some(sum) = sums.get_mut(usize::from(i)) {
+                *sum += product;
+            }
+        });
+    }
+
+    /// Adds the slopes of the graded knobs, given the weighted product of the nominal ones; returns
+    /// the whole product.
+    fn add_graded<const M: usize>(
+        &mut self,
+        kernel: &Product<K, M>,
+        nominal: f32,
+        a: &[Level; K],
+        b: &[Level; K],
     ) -> f32 {
-        let levels = || a.all().iter().zip(b.all());
         // The products of the factors before each knob.
         let mut before = [1.0; K];
-        let mut product = 1.0;
-        for ((before, factor), (a, b)) in before.iter_mut().zip(self.factors()).zip(levels()) {
+        let mut product = nominal;
+        for ((before, factor), (a, b)) in before.iter_mut().zip(kernel.factors()).zip(a.iter().zip(b)) {
             *before = product;
-            product *= self.factor(factor, *a, *b);
+            if factor.is_graded() {
+                product *= kernel.factor(factor, *a, *b);
+            }
         }
-        let mut after = weight;
-        let slopes = before.iter().zip(relevance.iter_mut().zip(length));
-        for (((before, (relevance, length)), factor), (a, b)) in slopes.zip(self.factors()).zip(levels()).rev() {
-            let value = self.factor(factor, *a, *b);
+        let mut after = 1.0;
+        let slopes = before.iter().zip(self.relevance.iter_mut().zip(&mut self.length));
+        let knobs = slopes.zip(kernel.factors()).zip(a.iter().zip(b)).rev();
+        for (((before, (relevance, length)), factor), (a, b)) in knobs.filter(|((_, factor), _)| factor.is_graded()) {
+            let value = kernel.factor(factor, *a, *b);
             let others = before * after;
             *relevance += others * (value - 1.0);
-            if factor.is_graded() {
-                *length += others * self.slope(factor, value, *a, *b);
-            }
+            *length += others * kernel.slope(factor, value, *a, *b);
             after *= value;
         }
         product

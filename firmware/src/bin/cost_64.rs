@@ -1,4 +1,4 @@
-//! Counts instructions of `ask` and `tell`: 64 observations, 256 rows, projected to 8 dimensions.
+//! Counts instructions of `ask` and `tell`: 64 observations, 256 candidates.
 #![no_std]
 #![no_main]
 

@@ -7,12 +7,11 @@
 //! |---|---|---|
 //! | K | relays, two levels each | 24 |
 //! | T | most observations | 64 |
-//! | L | rows of the lookup table | 256 |
-//! | D | dimensions of the random map | 8 |
+//! | L | candidates per ask | 256 |
 //!
 //! **Choices**
-//! - 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: refresh
-//!   the table, then descend.
+//! - 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: rows of the
+//!   table, then sweeps.
 //! - The cost is exact in f32 and cheap, so a measurement shows the tuner alone.
 
 use trimtab::{Combination, Knob, Space, SpaceError};
@@ -27,10 +26,10 @@ pub const OBSERVATIONS: usize = 64;
 pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 
 /// The tuner of the stated sizes.
-pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
+pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
-/// Its cache for incremental asks.
-pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256, dimensions: 8);
+/// Its cache for incremental asks: the rows of the table, which are half of the candidates.
+pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 128);
 
 /// The space of all 2²⁴ combinations.
 pub fn space() -> Result<Space<RELAYS>, SpaceError> {

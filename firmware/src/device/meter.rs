@@ -72,9 +72,8 @@ impl Meter {
         tuner: &mut Tuner<K, M, D, T, L, P>,
         cache: Option<&mut Cache<K, D, T, C>>,
     ) -> Result<(), Error> {
-        let dimensions = if M > 0 { D } else { 0 };
         let (state, kept) = (size_of_val(tuner), size_of::<Cache<K, D, T, C>>());
-        self.console.print(format_args!("state {case} {K} {T} {L} {dimensions} {state} {kept}"));
+        self.console.print(format_args!("state {case} {K} {T} {L} {D} {state} {kept}"));
         tuner.init(space.clone(), Config::default(), 1)?;
         self.steps(case, "recomputing", tuner, &cost, Tuner::ask)?;
         if let Some(cache) = cache {

@@ -194,7 +194,7 @@ pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, con
     if hello.is_restricted != space.is_restricted() {
         return Err(Difference::Predicate);
     }
-    let map = if M == 0 { (0, 0) } else { (D as u16, M as u16) };
+    let map = if D == 0 { (0, 0) } else { (D as u16, M as u16) };
     let config = hello.config;
     if hello.map != map || usize::from(config.rows) > L || usize::from(config.observations) > T {
         return Err(Difference::Size);

@@ -15,7 +15,7 @@ fn task_when(when_full: WhenFull) -> Task<6> {
 }
 
 /// Tells the first combinations of the space their own number.
-fn tell_numbers<F: NorFlash>(kept: &mut Persistent<'_, F, 6, 0, 4, 24, 16, 300>, numbers: std::ops::Range<u64>) {
+fn tell_numbers<F: NorFlash>(kept: &mut Persistent<'_, F, 6, 13, 0, 24, 16, 300>, numbers: std::ops::Range<u64>) {
     for number in numbers {
         kept.tell(&task().space.at(number).unwrap(), number as f32).unwrap();
     }

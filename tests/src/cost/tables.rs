@@ -10,7 +10,7 @@ const SHOWN: [usize; 6] = [1, 8, 16, 32, 64, 128];
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Ok(budgets) = self.budgets() {
-            writeln!(f, "### Targets: 24 relays, 64 observations, 256 rows, 8 dimensions\n")?;
+            writeln!(f, "### Targets: 24 relays, 64 observations, 256 candidates\n")?;
             writeln!(f, "| what | target | reached | |\n|---|---:|---:|---|")?;
             for budget in budgets {
                 let (what, [target, reached]) = (budget.target.what, [budget.target.most, budget.reached].map(grouped));

@@ -150,14 +150,16 @@ mod tests {
 
     #[test]
     fn a_moved_antenna_is_noticed_and_the_stream_repeats_every_proposal() {
+        /// Enough for a match that another antenna spoils.
+        const FIRST: u16 = 40;
         let (mut tuner, mut flash) = (Box::new(AntennaTuner::new()), RamFlash::<5, 1024, 4>::new());
         let (mut armed, mut stream) = (Armed::default(), Vec::new());
         // Pages so short that the flash fills up and the tuner is rebuilt.
         let layout = Layout { range: 0..5 * 1024, records: 4 };
         let (kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, layout).unwrap();
-        let mut station = Station::new(kept, Bench::new(Network::SHORT_WIRE), &mut armed, &mut stream, 25);
+        let mut station = Station::new(kept, Bench::new(Network::SHORT_WIRE), &mut armed, &mut stream, FIRST);
         station.introduce(Cause::New);
-        let stored: Vec<_> = (0..25).map(|_| station.step().unwrap().stored).collect();
+        let stored: Vec<_> = (0..FIRST).map(|_| station.step().unwrap().stored).collect();
         assert!(stored.contains(&Stored::OldestDropped) && !stored.iter().any(|s| matches!(s, Stored::No(_))));
         // The antenna stays: the same SWR.
         let (was, is) = station.check().unwrap();
@@ -171,9 +173,9 @@ mod tests {
         assert!(found >= best && best >= 1.0);
         let Ok(()) = station.reporter.end();
         drop(station);
-        assert_eq!((armed.now, armed.measurements), (None, 25 + 2 + 10));
+        assert_eq!((armed.now, armed.measurements), (None, u32::from(FIRST) + 2 + 10));
         let checked = check(&mut Box::new(AntennaTuner::new()), &space(), &stream).unwrap();
-        assert_eq!((checked.proposals, checked.unchecked, checked.lost, checked.garbled), (35, 0, 0, 0));
+        assert_eq!((checked.proposals, checked.unchecked, checked.lost, checked.garbled), (u32::from(FIRST) + 10, 0, 0, 0));
         assert!(checked.runs > 2, "new, rebuilt at dropped pages, restarted: {checked:?}");
     }
 }
