@@ -106,6 +106,20 @@ impl Session {
         Ok(Next::Measure(Ask { id: self.asked, prediction }))
     }
 
+    /// Asks for a combination of the caller's choice, as if the tuner had proposed it.
+    pub(crate) fn ask_for(&mut self, levels: &[Level]) -> Result<Ask, String> {
+        let none = Prediction { levels: levels.to_vec(), mean: 0.0, std_dev: f32::INFINITY };
+        let prediction = self.tuner.predict(levels).unwrap_or(none);
+        let ask = Ask { id: self.asked + 1, prediction };
+        self.apply(ask.record())?;
+        Ok(ask)
+    }
+
+    /// Whether a combination is asked and has no outcome yet.
+    pub(crate) fn is_pending(&self, levels: &[Level]) -> bool {
+        self.pending.iter().any(|(_, own)| own == levels)
+    }
+
     /// Does what a record says, be it new or replayed; returns it with the id and the levels of its
     /// combination.
     pub(crate) fn apply(&mut self, record: Record) -> Result<Record, String> {
