@@ -27,6 +27,11 @@ pub(crate) fn with_error(mean: f64, error: f64) -> String {
     }
 }
 
+/// Two digits that count, for numbers that are estimates.
+pub(crate) fn rough(x: f64) -> String {
+    format!("{x:.1e}").parse().map_or_else(|_| short(x), short)
+}
+
 fn trimmed(number: &str) -> &str {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.'),
@@ -68,6 +73,11 @@ mod tests {
         let texts = ["0", "0", "1", "0.3", "1234.57", "123456789", "-2.5e-9", "1e20", "0.000123457"];
         assert_eq!(numbers.map(short), texts);
         assert_eq!([f64::NAN, f64::INFINITY].map(short), ["NaN", "inf"]);
+    }
+
+    #[test]
+    fn estimates_have_two_digits() {
+        assert_eq!([19.8943, 0.001_234, 1234.5, 2.0, 0.0].map(rough), ["20", "0.0012", "1200", "2", "0"]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trimtab::Noise;
 
+use crate::session::noise;
 use crate::session::study::{BUDGET, SEED};
 
 const HELP: &str = r#"Example: each line sent, with its answer below
@@ -12,7 +14,7 @@ const HELP: &str = r#"Example: each line sent, with its answer below
   {"op":"ask"}
   {"id":1,"config":{"opt":"O3","unroll":2},"mean":null,"std_dev":null}
   {"op":"tell","id":1,"value":0.31}
-  {"ok":true,"observations":1,"best":{"config":{"opt":"O3","unroll":2},"value":0.31}}
+  {"ok":true,"observations":1,"best":{"config":{"opt":"O3","unroll":2},"value":0.31,"measured":1}}
 
 Other ops: tell with "failed":true, enqueue, cancel, predict, best, export (prints an init that continues the session),
 quit.
@@ -36,6 +38,10 @@ pub(crate) struct ServeArgs {
     /// Most measurements, from 1 to 1024
     #[arg(short, long, value_name = "N", default_value_t = BUDGET, value_parser = budget, requires = "space")]
     pub(crate) budget: usize,
+    /// Noise of the values: auto, none (nothing is asked twice), or its standard deviation
+    #[arg(long, value_name = "SD", default_value = "auto", value_parser = noise::parse, requires = "space")]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) noise: Noise,
     /// Larger values are better
     #[arg(long, requires = "space")]
     pub(crate) maximize: bool,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"op":"ask"}                             → {"id":3,"config":{"b0":1,…},"mean":0.4,"std_dev":0.1}
-//! {"op":"tell","id":3,"value":0.31}        → {"ok":true,"observations":3,"best":{"config":{…},"value":0.31}}
+//! {"op":"tell","id":3,"value":0.31}        → {"ok":true,"observations":3,"best":{"config":{…},"value":0.31,…}}
 //! ```
 //!
 //! | file | contents |
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         Some(path) => {
             let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
             let space = NamedSpace::read(path)?;
-            Server::with(Study { space, goal, seed: args.seed, budget: args.budget })?
+            Server::with(Study { space, goal, seed: args.seed, budget: args.budget, noise: args.noise })?
         }
         None => Server::new(),
     };

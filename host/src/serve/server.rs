@@ -2,12 +2,12 @@
 //!
 //! | op | fields | answer |
 //! |---|---|---|
-//! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `records` | `ok`, `combinations` |
+//! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `noise`, `records` | `ok`, `combinations` |
 //! | `ask` | | `id`, `config`, `mean`, `std_dev`, or `exhausted` |
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
-//! | `predict` | `config` | `mean`, `std_dev` |
-//! | `best` | | `observed`, `posterior` |
+//! | `predict` | `config` | `mean`, `std_dev`, `measured` |
+//! | `best` | | `observed`, `posterior`, `noise` |
 //! | `export` | | the `init` that continues this session |
 //! | `quit` | | `ok`, then the process ends |
 //!
@@ -19,6 +19,7 @@
 //! - Error messages are cut at [`MOST_ERROR`] characters, because they may quote the message.
 
 use serde_json::{Value, json};
+use trimtab::Level;
 use trimtab_sizes::Prediction;
 
 use super::journal::Journal;
@@ -86,7 +87,7 @@ impl Server {
 
     fn obey(&mut self, op: &str, fields: &Fields) -> Result<String, String> {
         let allowed: &[&str] = match op {
-            "init" => &["knobs", "forbid", "goal", "seed", "budget", "records"],
+            "init" => &["knobs", "forbid", "goal", "seed", "budget", "noise", "records"],
             "tell" => &["config", "levels", "id", "value", "failed"],
             "cancel" => &["config", "levels", "id"],
             "enqueue" | "predict" => &["config", "levels"],
@@ -109,13 +110,17 @@ impl Server {
         };
         let answer = match op {
             "ask" => open.ask().map_err(|error| error.to_string())?,
-            "best" => json!({"observed": open.best(), "posterior": open.best_posterior()}),
+            "best" => json!({
+                "observed": open.best(),
+                "posterior": open.best_posterior(),
+                "noise": number(open.session.tuner().noise()),
+            }),
             "export" => return Ok(open.journal.export()),
             "predict" => {
                 let levels = open.session.levels(&Place::from_fields(fields)?)?;
                 let prediction = open.session.tuner().predict(&levels);
                 let (mean, std_dev) = prediction.map_or((Value::Null, Value::Null), |p| expected(&p));
-                json!({"mean": mean, "std_dev": std_dev})
+                json!({"mean": mean, "std_dev": std_dev, "measured": open.times(&levels)})
             }
             _ => {
                 open.apply(Record::from_fields(fields)?)?;
@@ -187,15 +192,21 @@ impl Open {
     fn best(&self) -> Value {
         self.session.tuner().best_observed().map_or(
             Value::Null,
-            |best| json!({"config": self.session.space().named(&best.levels), "value": number(best.value)}),
+            |best| json!({"config": self.session.space().named(&best.levels), "value": number(best.value), "measured": best.repeats}),
         )
+    }
+
+    /// How often a combination was measured with success.
+    fn times(&self, levels: &[Level]) -> u16 {
+        self.session.tuner().measured(levels).map_or(0, |measured| measured.repeats)
     }
 
     /// The measured combination that the model expects to be best; null if there is none.
     fn best_posterior(&self) -> Value {
         self.session.tuner().best_posterior().map_or(Value::Null, |best| {
             let (mean, std_dev) = expected(&best);
-            json!({"config": self.session.space().named(&best.levels), "mean": mean, "std_dev": std_dev})
+            let config = self.session.space().named(&best.levels);
+            json!({"config": config, "mean": mean, "std_dev": std_dev, "measured": self.times(&best.levels)})
         })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`study`] | the task of a session: space, goal, seed, budget |
+//! | [`study`] | the task of a session: space, goal, seed, budget, noise |
+//! | [`noise`] | what the user knows about the noise |
 //! | [`record`] | one event of a session, as JSON |
 //!
 //! **Choices**
@@ -11,14 +12,16 @@
 //! - An ask is numbered from 1. Its record must carry the next number, so a missing line is
 //!   noticed.
 //! - Values are f64 here and f32 in the core, which refuses one that does not fit.
+//! - The budget counts measurements: every outcome of an ask, and every combination told unasked.
 //! - A refused call changes nothing.
 
+pub(crate) mod noise;
 pub(crate) mod record;
 pub(crate) mod study;
 
 use std::collections::HashSet;
 
-use trimtab::{Config, Event, Level};
+use trimtab::{Config, Event, Level, Noise};
 use trimtab_sizes::{AnyTuner, Feasible, Prediction, Setup};
 
 use crate::error::Error;
@@ -34,6 +37,8 @@ pub(crate) struct Session {
     asked: u64,
     pending: Vec<(u64, Vec<Level>)>,
     measured: HashSet<Vec<Level>>,
+    /// Measurements that the budget counts.
+    spent: usize,
 }
 
 /// The answer to an ask.
@@ -42,7 +47,7 @@ pub(crate) enum Next {
     Measure(Ask),
     /// Every combination is measured or pending.
     NothingLeft,
-    /// As many combinations as the budget are measured or pending.
+    /// As many measurements as the budget are done or pending.
     BudgetSpent,
 }
 
@@ -66,7 +71,7 @@ impl Ask {
 impl Session {
     pub(crate) fn new(study: Study) -> Result<Self, Error> {
         let knobs = study.space.core_knobs();
-        let config = Config { goal: study.goal, ..Config::default() };
+        let config = Config { goal: study.goal, noise: study.noise, ..Config::default() };
         let space = study.space.clone();
         let feasible: Option<Feasible> = match space.forbidden().is_empty() {
             true => None,
@@ -74,7 +79,7 @@ impl Session {
         };
         let setup = Setup { knobs: &knobs, config, seed: study.seed, observations: study.budget, feasible };
         let tuner = trimtab_sizes::start(setup)?;
-        Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new() })
+        Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new(), spent: 0 })
     }
 
     pub(crate) fn study(&self) -> &Study {
@@ -99,6 +104,20 @@ impl Session {
         self.asked += 1;
         self.pending.push((self.asked, prediction.levels.clone()));
         Ok(Next::Measure(Ask { id: self.asked, prediction }))
+    }
+
+    /// Asks for a combination of the caller's choice, as if the tuner had proposed it.
+    pub(crate) fn ask_for(&mut self, levels: &[Level]) -> Result<Ask, String> {
+        let none = Prediction { levels: levels.to_vec(), mean: 0.0, std_dev: f32::INFINITY };
+        let prediction = self.tuner.predict(levels).unwrap_or(none);
+        let ask = Ask { id: self.asked + 1, prediction };
+        self.apply(ask.record())?;
+        Ok(ask)
+    }
+
+    /// Whether a combination is asked and has no outcome yet.
+    pub(crate) fn is_pending(&self, levels: &[Level]) -> bool {
+        self.pending.iter().any(|(_, own)| own == levels)
     }
 
     /// Does what a record says, be it new or replayed; returns it with the id and the levels of its
@@ -141,7 +160,8 @@ impl Session {
             Event::Enqueued => None,
             Event::Told(_) | Event::Failed | Event::Cancelled => {
                 if event != Event::Cancelled {
-                    self.measured.insert(levels.clone());
+                    let is_new = self.measured.insert(levels.clone());
+                    self.spent += usize::from(is_new || pending.is_some());
                 }
                 pending.map(|place| self.pending.remove(place).0)
             }
@@ -188,7 +208,7 @@ impl Session {
     }
 
     fn is_spent(&self) -> bool {
-        self.measured.len() + self.pending.len() >= self.study.budget
+        self.spent + self.pending.len() >= self.study.budget
     }
 
     /// Whether a replayed ask can have happened. Whether this model would have asked the same is
@@ -197,8 +217,11 @@ impl Session {
         let next = self.asked + 1;
         match id {
             Some(id) if id != next => Err(format!("ask {id} comes where ask {next} should; a record is missing")),
-            _ if self.measured.contains(levels) => {
+            _ if self.measured.contains(levels) && self.study.noise == Noise::None => {
                 Err("this combination is measured already, so it cannot have been asked; a record is wrong".into())
+            }
+            _ if self.tuner.measured(levels).is_some_and(|measured| measured.repeats == 0) => {
+                Err("this combination has failed, so it cannot have been asked again; a record is wrong".into())
             }
             _ if self.is_spent() => {
                 Err(format!("the budget of {} measurements is too small for this ask", self.study.budget))
@@ -209,7 +232,7 @@ impl Session {
 
     /// Whether the budget has room for the outcome of a combination.
     fn check_budget(&self, levels: &[Level]) -> Result<(), String> {
-        match self.measured.len() < self.study.budget || self.measured.contains(levels) {
+        match self.spent < self.study.budget || self.measured.contains(levels) {
             true => Ok(()),
             false if self.study.budget >= study::BUDGET => Err(format!(
                 "the budget of {} measurements is spent, and no session has a larger one",

@@ -1,13 +1,14 @@
 //! What a session is about, and its fields in a log's first line and in the `init` of `serve`.
 //!
 //! ```text
-//! "goal":"minimize","seed":1,"budget":60,"knobs":[…],"forbid":[…]
+//! "goal":"minimize","seed":1,"budget":60,"noise":"auto","knobs":[…],"forbid":[…]
 //! ```
 
 use serde_json::Value;
-use trimtab::Goal;
+use trimtab::{Goal, Noise};
 use trimtab_sizes::MOST;
 
+use super::noise;
 use super::record::Fields;
 use crate::space::NamedSpace;
 
@@ -16,14 +17,15 @@ pub(crate) const SEED: u64 = 1;
 /// The most measurements of a session; also the budget of one that names none.
 pub(crate) const BUDGET: usize = MOST.2;
 
-/// Space, goal, seed and budget.
+/// Space, goal, seed, budget and noise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Study {
     pub(crate) space: NamedSpace,
     pub(crate) goal: Goal,
     pub(crate) seed: u64,
-    /// The most combinations that can be measured.
+    /// The most measurements; values told again without an ask are not counted.
     pub(crate) budget: usize,
+    pub(crate) noise: Noise,
 }
 
 impl Study {
@@ -46,6 +48,7 @@ impl Study {
                     budget.ok_or_else(|| format!("`budget` must be a whole number from 1 to {BUDGET}"))? as usize
                 }
             },
+            noise: noise::from_value(fields.get("noise"))?,
             space: NamedSpace::from_fields(fields)?,
         })
     }
@@ -56,6 +59,7 @@ impl Study {
         fields.insert("goal".into(), goal_name(self.goal).into());
         fields.insert("seed".into(), self.seed.into());
         fields.insert("budget".into(), Value::from(self.budget));
+        fields.insert("noise".into(), noise::to_value(self.noise));
         fields.append(&mut self.space.to_fields());
         fields
     }

@@ -16,7 +16,7 @@
 //!   run may.
 
 use trimtab::sizes::{graded_levels, triangle};
-use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Record, Space, Tuner};
+use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Observation, Record, Space, Tuner};
 use trimtab_firmware::telemetry::{self, Difference, Frame};
 
 use super::{StartError, on_large_stack};
@@ -56,6 +56,7 @@ pub struct Measured {
     pub levels: Vec<Level>,
     /// NaN for a failure.
     pub value: f32,
+    /// Number of measurements; 0 for a failure.
     pub repeats: u16,
 }
 
@@ -68,6 +69,10 @@ pub trait AnyTuner: Send {
     fn predict(&self, levels: &[Level]) -> Option<Prediction>;
     fn best_observed(&self) -> Option<Measured>;
     fn best_posterior(&self) -> Option<Prediction>;
+    /// What is known of a combination with an outcome.
+    fn measured(&self, levels: &[Level]) -> Option<Measured>;
+    /// The standard deviation of the noise that the model believes in; 0 for none.
+    fn noise(&self) -> f32;
     /// Number of combinations with an outcome, including failures.
     fn observations(&self) -> usize;
     /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same
@@ -141,13 +146,21 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner fo
     }
 
     fn best_observed(&self) -> Option<Measured> {
-        let best = self.tuner.best_observed()?;
-        Some(Measured { levels: best.combination.levels().to_vec(), value: best.value, repeats: best.repeats })
+        self.tuner.best_observed().map(|best| measured(&best))
     }
 
     fn best_posterior(&self) -> Option<Prediction> {
         let best = self.tuner.best_posterior()?;
         Some(prediction(&best.combination, best.mean, best.std_dev))
+    }
+
+    fn measured(&self, levels: &[Level]) -> Option<Measured> {
+        let own = self.tuner.observations().find(|own| own.combination.levels() == levels)?;
+        Some(measured(&own))
+    }
+
+    fn noise(&self) -> f32 {
+        self.tuner.noise()
     }
 
     fn observations(&self) -> usize {
@@ -157,6 +170,10 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner fo
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference> {
         telemetry::repeat(&mut self.tuner, frame)
     }
+}
+
+fn measured<const K: usize>(own: &Observation<K>) -> Measured {
+    Measured { levels: own.combination.levels().to_vec(), value: own.value, repeats: own.repeats }
 }
 
 fn prediction<const K: usize>(c: &Combination<K>, mean: f32, std_dev: f32) -> Prediction {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use regex::Regex;
-use trimtab::MOST_PENDING;
+use trimtab::{MOST_PENDING, Noise};
 
+use crate::session::noise;
 use crate::session::study::BUDGET;
 use crate::space::NamedKnob;
 
@@ -59,6 +60,14 @@ pub(crate) struct TuneArgs {
     /// Seed: the same seed and costs give the same run
     #[arg(short, long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Noise of the costs: auto, none (nothing is measured twice), or its standard deviation
+    ///
+    /// With auto, the model finds out. If there is noise, good combinations are measured again when
+    /// that is worth more than a new one, the last tenth of the budget compares the best three, and
+    /// the result is the best by the model.
+    #[arg(long, value_name = "SD", default_value = "auto", value_parser = noise::parse)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) noise: Noise,
     /// Larger costs are better
     #[arg(long)]
     pub(crate) maximize: bool,

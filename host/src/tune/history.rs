@@ -98,6 +98,17 @@ impl History {
         (0..self.trials.len()).filter(|place| self.trials[*place].outcome.is_none()).collect()
     }
 
+    /// Whether an earlier trial had the same levels.
+    pub(crate) fn is_again(&self, place: usize) -> bool {
+        let (before, rest) = self.trials.split_at(place.min(self.trials.len()));
+        rest.first().is_some_and(|trial| before.iter().any(|own| own.levels == trial.levels))
+    }
+
+    /// Number of measurements of combinations that had been asked before.
+    pub(crate) fn repeats(&self) -> usize {
+        self.done.iter().filter(|place| self.is_again(**place)).count()
+    }
+
     pub(crate) fn failures(&self) -> usize {
         self.outcomes().filter(|trial| trial.value().is_none()).count()
     }

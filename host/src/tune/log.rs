@@ -1,8 +1,8 @@
 //! The log of a run: JSON lines that rebuild the run, so that it can go on.
 //!
 //! ```text
-//! {"trimtab":"0.1.0","log":2,"goal":"minimize","seed":1,"budget":60,"knobs":[…],
-//!  "command":["./measure.sh","{opt}"],"shell":false,"cost":"last number","crc":"…"}
+//! {"trimtab":"0.1.0","log":2,"goal":"minimize","seed":1,"budget":60,"noise":"auto",
+//!  "knobs":[…],"command":["./measure.sh","{opt}"],"shell":false,"cost":"last number","crc":"…"}
 //! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null,"crc":"…"}
 //! …
 //! ```
@@ -17,7 +17,8 @@
 //! - Each line has a [checksum](super::seal), so that no changed bit becomes another cost. Logs of
 //!   format 1 have none and are still read.
 //! - A last line without its end was torn. It is dropped, and what it recorded happens again.
-//! - A log goes on only with its own space, goal, seed, command and cost; the budget may change.
+//! - A log goes on only with its own space, goal, seed, noise, command and cost; the budget may
+//!   change.
 //! - One program at a time writes to it.
 //!
 //! **Cost.** Lines over 4 MiB are refused; the longest that is written is a failure with 128 KiB of
@@ -34,6 +35,7 @@ use super::seal;
 use crate::error::Error;
 use crate::locked;
 use crate::session::Study;
+use crate::session::noise;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::study::goal_name;
 
@@ -94,6 +96,8 @@ impl Header {
             changed("the goal", goal_name(old.goal), goal_name(now.goal))
         } else if old.seed != now.seed {
             changed("the seed", &old.seed.to_string(), &now.seed.to_string())
+        } else if old.noise != now.noise {
+            changed("--noise", &noise::text(old.noise), &noise::text(now.noise))
         } else if (&self.command, self.shell) != (&new.command, new.shell) {
             changed("the command", &command(self), &command(new))
         } else if self.cost != new.cost {
@@ -260,11 +264,11 @@ mod tests {
     use super::*;
     use crate::space::NamedSpace;
     use rand::{RngExt, SeedableRng};
-    use trimtab::Goal;
+    use trimtab::{Goal, Noise};
 
     fn header() -> Header {
         let space = NamedSpace::new(vec!["opt=O1,O2".parse().unwrap(), "n=1..4".parse().unwrap()]).unwrap();
-        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9 };
+        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9, noise: Noise::Given(0.1) };
         Header::new(&study, &["echo".into(), "{n}".into()], false, "last number".into())
     }
 
@@ -291,7 +295,8 @@ mod tests {
     fn what_is_written_reads_back() {
         let contents = read_from(&mut &sample()[..]).unwrap().unwrap();
         assert_eq!(contents.header, header());
-        assert_eq!(contents.header.study().unwrap().budget, 9);
+        let study = contents.header.study().unwrap();
+        assert_eq!((study.budget, study.noise), (9, Noise::Given(0.1)));
         assert!(matches!(contents.records[1].happened, Happened::Tell { value, .. } if value == 0.1 + 0.2));
         assert!(!contents.is_torn && contents.whole == sample().len() as u64 && contents.records.len() == 5);
     }
@@ -345,6 +350,8 @@ mod tests {
         says(&|new| new.trimtab = "9.9.9".into(), "");
         says(&|new| drop(new.study.insert("seed".into(), 8.into())), "the seed was 7 and is 8");
         says(&|new| drop(new.study.insert("goal".into(), "maximize".into())), "the goal was minimize and is maximize");
+        says(&|new| drop(new.study.insert("noise".into(), "none".into())), "--noise was 0.1 and is none");
+        says(&|new| drop(new.study.remove("noise")), "--noise was 0.1 and is auto");
         says(&|new| new.command[1] = "{opt} x".into(), "the command was `echo '{n}'` and is `echo '{opt} x'`");
         says(&|new| new.shell = true, "and is --shell `echo '{n}'`");
         says(&|new| new.cost = "time".into(), "the cost was last number and is time");

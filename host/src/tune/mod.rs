@@ -12,6 +12,7 @@
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
+//! | [`finish`] | the last measurements, with noise |
 //! | [`view`], [`summary`] | progress, and the result |
 //! | [`report`] | what was learned, as a page |
 //!
@@ -24,6 +25,7 @@
 
 mod args;
 mod extract;
+mod finish;
 mod history;
 mod log;
 mod measure;
@@ -43,8 +45,9 @@ pub(crate) use args::TuneArgs;
 
 use crate::error::Error;
 use crate::session::record::{Details, Happened, Place, Record};
-use crate::session::{Next, Session};
+use crate::session::{Ask, Next, Session};
 use crate::terminal;
+use finish::Finish;
 use history::{History, Trial};
 use log::Log;
 use measure::{Failure, Outcome};
@@ -179,22 +182,37 @@ impl Tuning<'_> {
         })
     }
 
-    /// Asks for a new combination; returns the place of its trial, or `None` if nothing is left to
-    /// ask.
+    /// Asks for the next combination; returns the place of its trial, or `None` if there is nothing to
+    /// ask, for now or at all.
     fn ask(&mut self) -> Result<Option<usize>, Error> {
-        let ask = match self.session.ask()? {
-            Next::Measure(ask) => ask,
-            Next::BudgetSpent => return Ok(None),
-            Next::NothingLeft => {
-                self.is_exhausted = true;
-                return match self.history.trials.is_empty() {
-                    true => Err(Error::Usage("every combination is forbidden; remove a --forbid".into())),
-                    false => Ok(None),
-                };
+        let budget = self.plan.study.budget;
+        let mut finish = finish::near_end(&self.session, &self.history, budget);
+        if finish == Finish::NotYet {
+            match self.session.ask()? {
+                Next::Measure(ask) => return self.begin(&ask),
+                Next::BudgetSpent => return Ok(None),
+                Next::NothingLeft if self.history.trials.is_empty() => {
+                    return Err(Error::Usage("every combination is forbidden; remove a --forbid".into()));
+                }
+                Next::NothingLeft => {
+                    self.is_exhausted = true;
+                    finish = finish::exhausted(&self.session, &self.history, budget);
+                }
             }
-        };
+        }
+        match finish {
+            Finish::Again(levels) => {
+                let ask = self.session.ask_for(&levels).map_err(Error::Failed)?;
+                self.begin(&ask)
+            }
+            Finish::NotYet | Finish::Wait => Ok(None),
+        }
+    }
+
+    /// Logs an ask; returns the place of its trial.
+    fn begin(&mut self, ask: &Ask) -> Result<Option<usize>, Error> {
         self.write(ask.record())?;
-        self.history.trials.push(Trial::new(&ask));
+        self.history.trials.push(Trial::new(ask));
         Ok(Some(self.history.trials.len() - 1))
     }
 

@@ -38,7 +38,7 @@ impl Plan {
             Rule::Time { repeat } => format!("time, least of {repeat}"),
         };
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
-        let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget };
+        let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, timeout: args.timeout };
         Ok(Self { study, measurer, header, start, jobs: args.jobs })

@@ -1,16 +1,47 @@
-//! The result: the best by observation and by the model, ready to paste; as text, as one line, or
-//! as JSON.
+//! The result, ready to paste; as text, as one line, or as JSON.
+//!
+//! **Choices**
+//! - If the model believes in noise, the best is the best by the model: the best value may have
+//!   been luck. Otherwise it is the best value, and the model's choice stands below.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use trimtab::Level;
+use trimtab_sizes::{Measured, Prediction};
 
 use super::history::{History, Trial};
 use super::plan::Plan;
-use crate::draw::number::{short, with_error};
+use crate::draw::number::{rough, short, with_error};
 use crate::session::Session;
 use crate::session::study::goal_name;
+
+/// The best by the model.
+pub(super) struct Best {
+    pub(super) prediction: Prediction,
+    /// Its measurements: how many, and their average.
+    measured: Measured,
+}
+
+impl Best {
+    /// Its measurements, in words.
+    pub(super) fn measured(&self) -> String {
+        let average = short(self.measured.value.into());
+        match self.measured.repeats {
+            1 => format!("measured once: {average}"),
+            2 => format!("measured twice: {average} on average"),
+            repeats => format!("measured {repeats} times: {average} on average"),
+        }
+    }
+}
+
+/// The best by the model, if the model believes in noise.
+pub(super) fn noisy_best(session: &Session) -> Option<Best> {
+    let tuner = session.tuner();
+    let prediction = tuner.best_posterior().filter(|_| tuner.noise() > 0.0)?;
+    let measured = tuner.measured(&prediction.levels)?;
+    Some(Best { prediction, measured })
+}
 
 /// What the summary is made from.
 pub(crate) struct Summary<'a> {
@@ -31,7 +62,18 @@ impl Summary<'_> {
         let failed = if failures > 0 { format!(", {failures} failed") } else { String::new() };
         let all = if self.is_exhausted { ": every combination there is" } else { "" };
         let mut lines = Vec::new();
-        if let Some((number, best)) = self.history.best(self.plan.study.goal) {
+        let observed = self.history.best(self.plan.study.goal);
+        if let Some((best, (number, luckiest))) = noisy_best(self.session).zip(observed) {
+            let expected = with_error(best.prediction.mean.into(), best.prediction.std_dev.into());
+            lines.push(format!("best      {expected}, {}", best.measured()));
+            lines.extend(self.pasted(&best.prediction.levels));
+            let value = short(luckiest.value().unwrap_or(f64::NAN));
+            lines.push(format!("luckiest  {value}  (measurement {number})"));
+            if luckiest.levels != best.prediction.levels {
+                lines.push(format!("          {}", self.plan.study.space.text(&luckiest.levels)));
+            }
+            lines.push(format!("noise     {} per measurement", rough(self.session.tuner().noise().into())));
+        } else if let Some((number, best)) = observed {
             let value = best.value().unwrap_or(f64::NAN);
             lines.push(format!("best      {}  (measurement {number})", short(value)));
             lines.extend(self.pasted(&best.levels));
@@ -45,7 +87,11 @@ impl Summary<'_> {
                 }
             }
         }
-        lines.push(format!("measured  {done}{failed}{all}"));
+        let again = match self.history.repeats() {
+            0 => String::new(),
+            repeats => format!(", {repeats} of them again"),
+        };
+        lines.push(format!("measured  {done}{again}{failed}{all}"));
         if let Some(log) = self.log {
             let log = super::template::quoted(&log.display().to_string());
             lines.push(format!("log       {log}; to see what was learned: trimtab report {log}"));
@@ -68,6 +114,9 @@ impl Summary<'_> {
 
     /// Only the best, in one line.
     pub(crate) fn line(&self) -> String {
+        if let Some(Best { prediction, .. }) = noisy_best(self.session) {
+            return format!("{} {}\n", prediction.mean, self.plan.study.space.text(&prediction.levels));
+        }
         let best = self.history.best(self.plan.study.goal);
         best.map_or_else(String::new, |(_, best)| {
             format!("{} {}\n", best.value().unwrap_or(f64::NAN), self.plan.study.space.text(&best.levels))
@@ -93,30 +142,50 @@ impl Summary<'_> {
                 "seconds": trial.seconds,
             })
         };
-        let best = self.history.best(self.plan.study.goal).map(|(number, best)| {
+        let tuner = self.session.tuner();
+        let measured = |levels: &[Level]| tuner.measured(levels).map_or(0, |measured| measured.repeats);
+        let observed = self.history.best(self.plan.study.goal).map(|(number, best)| {
             json!({
                 "config": space.named(&best.levels),
                 "value": best.value(),
+                "std_dev": null,
                 "measurement": number,
+                "measured": measured(&best.levels),
+                "average": tuner.measured(&best.levels).map(|measured| measured.value),
                 "command": self.plan.measurer.template.filled(space, &best.levels),
             })
         });
-        let model = best.as_ref().and_then(|_| self.session.tuner().best_posterior()).map(|model| {
+        let best = noisy_best(self.session).map(|best| {
+            json!({
+                "config": space.named(&best.prediction.levels),
+                "value": best.prediction.mean,
+                "std_dev": best.prediction.std_dev,
+                "measurement": null,
+                "measured": best.measured.repeats,
+                "average": best.measured.value,
+                "command": self.plan.measurer.template.filled(space, &best.prediction.levels),
+            })
+        });
+        let model = observed.as_ref().and_then(|_| tuner.best_posterior()).map(|model| {
             json!({
                 "config": space.named(&model.levels),
                 "mean": model.mean,
                 "std_dev": model.std_dev,
+                "measured": measured(&model.levels),
                 "command": self.plan.measurer.template.filled(space, &model.levels),
             })
         });
         json!({
-            "best": best,
+            "best": best.as_ref().or(observed.as_ref()),
+            "best_observed": observed,
             "best_by_model": model,
+            "noise": tuner.noise(),
             "goal": goal_name(self.plan.study.goal),
             "seed": self.plan.study.seed,
             "budget": self.plan.study.budget,
             "combinations": space.cardinality(),
             "measured": self.history.done.len(),
+            "repeats": self.history.repeats(),
             "failures": self.history.failures(),
             "exhausted": self.is_exhausted,
             "stopped": self.is_stopped,

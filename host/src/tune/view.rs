@@ -92,16 +92,19 @@ impl<'a> View<'a> {
 
     /// Shows the outcome of a measurement; `trial` is the last of the history's outcomes.
     pub(crate) fn finished(&mut self, history: &History, trial: &Trial, failure: Option<&str>) {
+        let is_again = history.done.last().is_some_and(|place| history.is_again(*place));
+        let again = if is_again { "  again" } else { "" };
         let (number, budget) = (history.done.len(), self.plan.study.budget);
         let text = self.plan.study.space.text(&trial.levels);
         let is_best = history.best(self.plan.study.goal).is_some_and(|(best, _)| best == number);
         let first = self.first.take();
         let read = first.as_ref().map_or_else(String::new, |first| format!("  (read from `{first}`)"));
         let line = match (failure, trial.value()) {
-            (Some(failure), _) => format!("{number:>4} of {budget}: failed  {text}  ({failure})"),
+            (Some(failure), _) => format!("{number:>4} of {budget}: failed{again}  {text}  ({failure})"),
             (None, value) => {
                 let value = value.map_or_else(String::new, short);
-                format!("{number:>4} of {budget}: {value}{}  {text}{read}", if is_best { "  best" } else { "" })
+                let best = if is_best { "  best" } else { "" };
+                format!("{number:>4} of {budget}: {value}{best}{again}  {text}{read}")
             }
         };
         match &self.shown {

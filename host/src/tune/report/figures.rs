@@ -129,8 +129,8 @@ pub(super) fn progress(history: &History, best: &[f64], cost: &str) -> String {
 }
 
 /// Predicted against measured values, with one standard deviation.
-pub(super) fn foretold(history: &History, cost: &str) -> String {
-    let foretold: Vec<(f64, f64, f64, u64)> = expectations(history).collect();
+pub(super) fn foretold(history: &History, noise: f64, cost: &str) -> String {
+    let foretold: Vec<(f64, f64, f64, u64)> = expectations(history, noise).collect();
     let range = Range::around(foretold.iter().flat_map(|(mean, _, value, _)| [*mean, *value]), true);
     let (x, y) = (range.axis(ACROSS), range.axis(UPWARDS));
     let about = "A point a measurement: across what was measured, upwards what the model expected, with one standard \
@@ -153,9 +153,10 @@ pub(super) fn foretold(history: &History, cost: &str) -> String {
     end(svg, &format!("measured {cost}"))
 }
 
-/// Mean and standard deviation of the prediction, value, and number of each measurement.
-pub(super) fn expectations(history: &History) -> impl Iterator<Item = (f64, f64, f64, u64)> {
-    history.outcomes().filter_map(|t| Some((t.mean?.into(), t.std_dev?.into(), t.value()?, t.id)))
+/// Mean and standard deviation of the prediction, value, and number of each measurement. The
+/// prediction is of the mean, and one value differs from it by the noise.
+pub(super) fn expectations(history: &History, noise: f64) -> impl Iterator<Item = (f64, f64, f64, u64)> {
+    history.outcomes().filter_map(move |t| Some((t.mean?.into(), f64::from(t.std_dev?).hypot(noise), t.value()?, t.id)))
 }
 
 /// Names below their places, as far as there is room.

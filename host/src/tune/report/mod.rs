@@ -66,8 +66,12 @@ fn html(path: &Path) -> Result<String, Error> {
     let mut session = Session::new(Study { budget: contents.asks().max(1), ..study })?;
     let history = History::replay(&contents.records, &mut session).map_err(fault)?;
     let template = Template::parse(&contents.header.command, contents.header.shell, session.space())?;
-    let measured: Vec<Vec<Level>> =
-        history.outcomes().filter(|trial| Trial::value(trial).is_some()).map(|trial| trial.levels.clone()).collect();
+    let mut measured: Vec<Vec<Level>> = Vec::new();
+    for trial in history.outcomes().filter(|trial| Trial::value(trial).is_some()) {
+        if !measured.contains(&trial.levels) {
+            measured.push(trial.levels.clone());
+        }
+    }
     let predict = |levels: &[Level]| {
         let prediction = session.tuner().predict(levels)?;
         Some((f64::from(prediction.mean), f64::from(prediction.std_dev)))

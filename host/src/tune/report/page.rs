@@ -11,10 +11,12 @@ use trimtab::{Goal, Level};
 
 use super::effects::{Effect, Learned, Pair, spread};
 use super::figures::{self, shown, shown_with};
+use crate::draw::number::rough;
 use crate::draw::svg::escape;
 use crate::session::Session;
 use crate::tune::history::{History, Trial};
 use crate::tune::log::Header;
+use crate::tune::summary::noisy_best;
 use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
@@ -86,14 +88,23 @@ impl Page<'_> {
         }
     }
 
+    /// The noise of one measurement.
+    fn noise(&self) -> f64 {
+        self.session.tuner().noise().into()
+    }
+
     fn facts(&self) -> String {
         let space = self.session.space();
         let (done, failures) = (self.history.done.len(), self.history.failures());
+        let repeats = match self.history.repeats() {
+            0 => String::new(),
+            repeats => format!(" and {repeats} measurements repeated"),
+        };
         let mut html = format!(
-            "<p>{} of {} combinations were measured, {}. {} numbers are good; the number is the {}. Seed {}.</p>\n",
-            done,
+            "<p>{} of {} combinations were measured{repeats}, {}. {} numbers are good; the number is the {}. Seed {}.</p>\n",
+            done - self.history.repeats(),
             space.cardinality(),
-            if failures > 0 { format!("{failures} of them failed") } else { "none failed".into() },
+            if failures > 0 { format!("{failures} failed") } else { "none failed".into() },
             if self.goal() == Goal::Minimise { "Small" } else { "Large" },
             escape(
                 &self.header.cost.replace("extract ", "match of ").replace("last number", "last on standard output")
@@ -116,6 +127,21 @@ impl Page<'_> {
             return "<p>Nothing was measured with success.</p>\n".into();
         };
         let value = shown(best.value().unwrap_or(f64::NAN));
+        if let Some(model) = noisy_best(self.session) {
+            let expected = shown_with(model.prediction.mean.into(), model.prediction.std_dev.into());
+            let mut html = format!("<p><strong>{expected}</strong>, {}.</p>\n", model.measured());
+            html += &self.pasted(&model.prediction.levels);
+            let noise = rough(self.noise());
+            let _ = writeln!(
+                html,
+                "<p>By the model, because measurements have noise, about {noise} each. The best single value, {value} \
+                 in measurement {number}, may have been luck.</p>"
+            );
+            if best.levels != model.prediction.levels {
+                html += &self.pasted(&best.levels);
+            }
+            return html;
+        }
         let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}.</p>\n");
         html += &self.pasted(&best.levels);
         if let Some(model) = self.session.tuner().best_posterior() {
@@ -227,18 +253,19 @@ impl Page<'_> {
     }
 
     fn foretold(&self) -> String {
-        let all: Vec<_> = figures::expectations(self.history).collect();
+        let all: Vec<_> = figures::expectations(self.history, self.noise()).collect();
         if all.is_empty() {
             return "<p>There are no predictions yet.</p>\n".into();
         }
         let within = all.iter().filter(|(mean, std_dev, value, _)| (mean - value).abs() <= 2.0 * std_dev).count();
+        let noise = if self.noise() > 0.0 { ", noise included" } else { "" };
         format!(
             "<p>The model's predictions when it asked. {within} of {} values came within two standard deviations; 95 % \
              would if the model were right.</p>\n<figure>\n<div class=\"panels\">\n{}</div>\n\
-             <figcaption>One dot per measurement, with one standard deviation. On the dotted line prediction and \
+             <figcaption>One dot per measurement, with one standard deviation{noise}. On the dotted line prediction and \
              value agree.</figcaption>\n</figure>\n",
             all.len(),
-            figures::foretold(self.history, self.cost())
+            figures::foretold(self.history, self.noise(), self.cost())
         )
     }
 
@@ -262,7 +289,7 @@ impl Page<'_> {
 
     fn measurements(&self) -> String {
         let space = self.session.space();
-        let rows = self.history.outcomes().enumerate().map(|(i, trial)| {
+        let rows = self.history.outcomes().zip(&self.history.done).enumerate().map(|(i, (trial, place))| {
             let came = match &trial.outcome {
                 Some(Ok(value)) => shown(*value),
                 Some(Err(why)) => format!("failed: {}", figures::cut(why, 60)),
@@ -272,7 +299,8 @@ impl Page<'_> {
             let expected = expected.map(|(mean, std_dev)| shown_with(mean.into(), std_dev.into()));
             let expected = expected.unwrap_or_else(|| "anything".into());
             let took = format!("{} s", shown(trial.seconds));
-            [(i + 1).to_string(), figures::cut(&space.text(&trial.levels), 2000), came, expected, took]
+            let again = if self.history.is_again(*place) { ", again" } else { "" };
+            [format!("{}{again}", i + 1), figures::cut(&space.text(&trial.levels), 2000), came, expected, took]
         });
         let heads = ["", "levels", self.cost(), "expected", "took"];
         format!(

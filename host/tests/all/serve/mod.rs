@@ -119,7 +119,7 @@ fn the_protocol_as_it_is_documented() {
     let second = service.ask();
     assert_ne!(first["config"], second["config"]);
     let told = service.ok(json!({"op": "tell", "config": first["config"], "value": 0.31}));
-    let best = json!({"config": first["config"], "value": 0.31});
+    let best = json!({"config": first["config"], "value": 0.31, "measured": 1});
     assert_eq!(told, json!({"ok": true, "observations": 1, "best": best}));
     let told = service.ok(json!({"op": "tell", "id": 2, "failed": true}));
     assert_eq!(told, json!({"ok": true, "observations": 2, "best": best}));
@@ -132,11 +132,13 @@ fn the_protocol_as_it_is_documented() {
     assert!(third["std_dev"].as_f64().unwrap() > 0.0);
     let predicted = service.ok(json!({"op": "predict", "config": ones}));
     assert_eq!((&predicted["mean"], &predicted["std_dev"]), (&third["mean"], &third["std_dev"]));
+    assert_eq!(predicted["measured"], 0);
     assert_eq!(service.ok(json!({"op": "cancel", "id": 3})), json!({"ok": true}));
     let best_now = service.ok(json!({"op": "best"}));
     assert_eq!(best_now["observed"], best);
     assert_eq!(best_now["posterior"]["config"], first["config"]);
     assert!(best_now["posterior"]["mean"].is_f64() && best_now["posterior"]["std_dev"].is_f64());
+    assert_eq!((&best_now["posterior"]["measured"], &best_now["noise"]), (&json!(1), &json!(0.0)));
 
     assert_eq!(service.ok(json!({"op": "quit"})), json!({"ok": true}));
     assert_eq!(service.end(), (Some(0), String::new()));
@@ -148,7 +150,7 @@ fn the_end_of_the_input_is_an_end() {
     let mut service = Service::init(&small());
     // Also without a line feed at the end.
     service.to.as_mut().unwrap().write_all(b"{\"op\":\"best\"}").unwrap();
-    assert_eq!(service.end(), (Some(0), "{\"observed\":null,\"posterior\":null}\n".into()));
+    assert_eq!(service.end(), (Some(0), "{\"observed\":null,\"posterior\":null,\"noise\":0.0}\n".into()));
 }
 
 /// A rugged cost of the small space.
@@ -244,6 +246,8 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
         (json!({"knobs": knobs(2, 4), "budget": 0}), "from 1 to 1024"),
         (json!({"knobs": knobs(2, 4), "seed": -1}), "`seed`"),
         (json!({"knobs": knobs(2, 4), "goal": "best"}), "`goal`"),
+        (json!({"knobs": knobs(2, 4), "noise": 0}), "`noise` must be \"auto\", \"none\" or a positive number"),
+        (json!({"knobs": knobs(2, 4), "noise": "0.5"}), "`noise`"),
         (json!({"knobs": knobs(2, 4), "bugdet": 3}), "no field `bugdet`"),
         (json!({"knobs": knobs(2, 4), "forbid": "k0=9"}), "no level 9"),
         (json!({"knobs": knobs(2, 4), "records": 3}), "must be a list"),
@@ -256,8 +260,13 @@ fn what_is_no_space_is_refused_and_can_be_sent_again() {
         ),
         (recorded(json!([{"op": "ask", "levels": [0, 0]}, {"op": "ask", "levels": [0, 0]}])), "record 2: "),
         (
-            recorded(json!([{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 0]}])),
+            json!({"knobs": knobs(2, 4), "noise": "none",
+                "records": [{"levels": [0, 0], "value": 1}, {"event": "ask", "levels": [0, 0]}]}),
             "record 2: this combination is measured already",
+        ),
+        (
+            recorded(json!([{"event": "failed", "levels": [0, 0]}, {"event": "ask", "levels": [0, 0]}])),
+            "record 2: this combination has failed",
         ),
         (recorded(json!([{"event": "tell", "id": 1, "value": 1}])), "record 1: no ask with the id 1 is pending"),
         (
@@ -335,15 +344,59 @@ fn the_sequence_is_that_of_the_core() {
     }
 }
 
+/// The cost of the small space with pseudo-noise, the same for the same number of the measurement.
+fn noisy(config: &Value, n: u64) -> f64 {
+    10.0 * small_cost(config) + ((n * 7919 + n * n * 104_729) % 61) as f64 / 6.1 - 5.0
+}
+
+#[test]
+fn noise_is_believed_in_and_exported() {
+    let session = |noise: Value| {
+        let mut message = small();
+        (message["noise"], message["budget"]) = (noise.clone(), 30.into());
+        let mut service = Service::init(&message);
+        let mut asked = Vec::new();
+        for n in 1..=30 {
+            let ask = service.ask();
+            service.ok(json!({"op": "tell", "id": ask["id"], "value": noisy(&ask["config"], n)}));
+            asked.push(ask["config"].to_string());
+        }
+        assert_eq!(service.ask()["reason"], "budget");
+        let best = service.ok(json!({"op": "best"}));
+        let config = best["posterior"]["config"].to_string();
+        let times = asked.iter().filter(|own| **own == config).count();
+        assert_eq!(best["posterior"]["measured"], times);
+        let predicted = service.ok(json!({"op": "predict", "config": best["posterior"]["config"]}));
+        for field in ["mean", "std_dev", "measured"] {
+            assert_eq!(predicted[field], best["posterior"][field]);
+        }
+        // An export says it too, and goes on alike.
+        let export = service.export();
+        assert_eq!(export["noise"], noise);
+        let mut longer = export.clone();
+        longer["budget"] = 34.into();
+        let (mut one, mut other) = (Service::init(&longer), Service::init(&longer));
+        assert_eq!(one.ok(json!({"op": "best"})), best);
+        assert_eq!(one.ask(), other.ask());
+        asked.sort();
+        asked.dedup();
+        (30 - asked.len(), best["noise"].as_f64().unwrap())
+    };
+    assert_eq!(session(json!("none")), (0, 0.0));
+    let (repeats, noise) = session(json!(2.5));
+    assert!(repeats > 0 && (1.0..5.0).contains(&noise), "{repeats}, {noise}");
+}
+
 #[test]
 fn the_space_can_be_a_file() {
     let folder = Folder::new("serve-space");
     let file = folder.0.join("space.toml");
     fs::write(&file, "forbid = \"opt=O1 & unroll=8\"\n[knobs]\nopt = \"O1,O2\"\nunroll = [1, 2, 4, 8]\n").unwrap();
     let file = file.to_str().unwrap();
-    let mut service = Service::start(&["--space", file, "--seed", "7", "--budget", "5", "--maximize"]);
+    let mut service =
+        Service::start(&["--space", file, "--seed", "7", "--budget", "5", "--noise", "0.5", "--maximize"]);
     let export = service.export();
-    let message = json!({"op": "init", "seed": 7, "budget": 5, "goal": "maximize", "forbid": ["opt=O1 & unroll=8"],
+    let message = json!({"op": "init", "seed": 7, "budget": 5, "goal": "maximize", "noise": 0.5, "forbid": ["opt=O1 & unroll=8"],
         "knobs": {"opt": ["O1", "O2"], "unroll": [1, 2, 4, 8]}});
     let mut other = Service::init(&message);
     assert_eq!(other.export(), export);
@@ -365,6 +418,7 @@ fn the_space_can_be_a_file() {
     };
     usage(&["--space", "nowhere.toml"], "nowhere.toml");
     usage(&["--seed", "3"], "--space");
+    usage(&["--space", file, "--noise", "0"], "write auto, none, or");
     usage(&["--space", file, "--budget", "2000"], "from 1 to 1024");
 }
 

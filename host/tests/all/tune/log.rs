@@ -60,7 +60,8 @@ fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     assert_eq!(prolonged, once);
 }
 
-/// A log of version 0.1.0, cut anywhere, goes on as that version did.
+/// A log of version 0.1.0, cut anywhere, keeps its lines and goes on, always in the same way. What
+/// is asked next is up to the model of this version.
 #[test]
 fn a_log_of_an_older_version_goes_on() {
     let folder = Folder::new("tune-old");
@@ -74,9 +75,15 @@ fn a_log_of_an_older_version_goes_on() {
     let words = [&["tune"], &knobs[..], &options, &["--", "./m.sh", "{opt}", "{unroll}"]].concat();
     for kept in [1, 2, 3, 6, 8, 11, count] {
         let part: String = old.split_inclusive('\n').take(kept).collect();
-        fs::write(folder.0.join("run.jsonl"), part).unwrap();
-        assert_eq!(folder.stdout(&words), "3 opt=O3,unroll=1\n");
-        assert_eq!(lines(&folder, "run.jsonl"), wanted, "{kept} lines");
+        let go_on = || {
+            fs::write(folder.0.join("run.jsonl"), &part).unwrap();
+            assert_eq!(folder.stdout(&words), "3 opt=O3,unroll=1\n");
+            lines(&folder, "run.jsonl")
+        };
+        let all = go_on();
+        assert_eq!(all[..kept], wanted[..kept], "{kept} lines");
+        assert_eq!((events(&all, "ask"), all.len()), (9, count), "{kept} lines");
+        assert_eq!(go_on(), all, "{kept} lines");
     }
     // A missing, repeated or wrong line is named, and the log stays as it was.
     let without = |number: usize| -> String {

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod log;
+mod noise;
 mod report;
 
 use std::fs;
