@@ -156,7 +156,7 @@ impl<const K: usize> Sweep<K> {
             if self.unchanged >= space.knobs().len() {
                 (self.at, self.score, self.unchanged) = (self.next.take()?, f32::INFINITY, 0);
             }
-            self.knob = (self.knob + self.stride) % space.knobs().len();
+            self.knob = (self.knob + self.stride) % space.knobs().len().max(1);
             (self.level, self.step) = (self.at.level(self.knob), 0);
         }
         None

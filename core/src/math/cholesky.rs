@@ -114,7 +114,7 @@ impl<const P: usize> Cholesky<P> {
     }
 
     /// The elements of x from `first` on, where Lᵀ·x = b; those before it are left alone.
-    pub fn solve_upper_to(&self, first: usize, b: &mut [f32]) {
+    pub(crate) fn solve_upper_to(&self, first: usize, b: &mut [f32]) {
         for i in (first..self.len).rev() {
             let Some((diagonal, row)) = self.row(i).split_last() else { continue };
             let Some((left, [x, ..])) = b.split_at_mut_checked(i) else { continue };

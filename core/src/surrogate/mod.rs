@@ -115,7 +115,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
         self.gp.truncate(unchanged);
         if fits {
-            self.next_fit = measurements + (measurements / usize::from(config.refit)).max(1);
+            self.next_fit = measurements + measurements.checked_div(usize::from(config.refit)).unwrap_or(0).max(1);
             if D == 0 { self.fit_product(space, config, y) } else { self.fit_matern(space, config, y) }
         }
         self.complete(space, n);
@@ -124,7 +124,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Conditions the process on standardised costs, and on failures if there are any.
     fn condition(&mut self, config: &Config, y: &[f32; T]) {
-        self.gp.condition(y, &config.prior, self.repeats(&self.noise.used));
+        self.gp.condition(y, &config.prior, self.repeats(config, &self.noise.used));
         if self.observations.measured() < self.observations.len() {
             // Fantasies, which follow the observations, are expected to succeed.
             let failed = self.observations.costs().map(|cost| cost.is_none());
@@ -132,10 +132,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// The repeated measurements under a hypothesis, in standardised units.
-    fn repeats(&self, noise: &Hypothesis) -> Repeats {
+    /// The repeated measurements under a hypothesis, in standardised units. Beside a noise that the
+    /// user gave they say nothing new: where they contradict it, they would inflate the signal.
+    fn repeats(&self, config: &Config, noise: &Hypothesis) -> Repeats {
         let (again, spread) = self.repeated();
-        if D == 0 { noise.repeats(again, spread * spread) } else { Repeats::default() }
+        let counts = D == 0 && !matches!(config.noise, Noise::Given(_));
+        if counts { noise.repeats(again, spread * spread) } else { Repeats::default() }
     }
 
     /// The number of repeated measurements, and the root of the sum of their squared deviations in
@@ -151,7 +153,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let n = self.observations.len();
         for _ in 0..config.fit.sweeps {
             self.complete(space, n);
-            self.gp.condition(y, &config.prior, self.repeats(&self.noise.used));
+            self.gp.condition(y, &config.prior, self.repeats(config, &self.noise.used));
             self.product.fit(&self.gp, self.observations.points().map(|point| point.combination));
             self.gp.clear();
         }

@@ -44,7 +44,9 @@ impl Fitted {
         let kept = (slope > 0.0) == (self.step > 0.0);
         let size = if kept { (self.step.abs() * GROW).min(STEPS.1) } else { (self.step.abs() * SHRINK).max(STEPS.0) };
         self.step = if slope > 0.0 { size } else { -size };
-        self.at = (self.at + self.step.clamp(-slope.abs(), slope.abs())).clamp(low, high);
+        // `clamp` would check its bounds and panic.
+        let step = self.step.max(-slope.abs()).min(slope.abs());
+        self.at = (self.at + step).max(low).min(high);
     }
 }
 

@@ -280,8 +280,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             rule.score(posterior) - ln(known.max(f32::MIN_POSITIVE))
         };
         let mut best = (value(new) - MUCH_MORE, None);
-        for i in self.lowest() {
-            let Some((o, posterior)) = self.model.observations.get(i).zip(self.model.measured(i)) else { continue };
+        for (_, i) in &self.lowest() {
+            let Some((o, posterior)) = self.model.observations.get(*i).zip(self.model.measured(*i)) else { continue };
             let score = value(posterior);
             if score < best.0 && o.repeats < self.config.remeasure && !self.pending.contains(&o.combination) {
                 best = (score, Some(Scored { combination: o.combination, posterior, score: 0.0 }));
@@ -291,7 +291,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// The measured observations with the smallest posterior means, a few of them.
-    fn lowest(&self) -> heapless::Vec<usize, AGAIN> {
+    fn lowest(&self) -> heapless::Vec<(f32, usize), AGAIN> {
         let mut lowest = heapless::Vec::<(f32, usize), AGAIN>::new();
         for (mean, i) in (0..self.len()).filter_map(|i| Some((self.model.measured_mean(i)?, i))) {
             let place = lowest.iter().position(|other| mean < other.0).unwrap_or(lowest.len());
@@ -302,7 +302,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 list::insert(&mut lowest, place, (mean, i));
             }
         }
-        lowest.iter().map(|(_, i)| *i).collect()
+        lowest
     }
 
     /// Any combination that may be asked, regardless of the model: a random draw, or the next one

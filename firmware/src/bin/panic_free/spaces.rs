@@ -62,7 +62,7 @@ fn encodings(o: &Opaque, space: &Space<K>, a: &Combination<K>, b: &Combination<K
 fn tables(o: &Opaque, space: &Space<K>, best: Combination<K>) {
     let incumbents = [best; 5];
     let best = o.part(&incumbents).iter().copied();
-    let table = LookupTable::new(space, o.size(), o.size(), o.long(), best);
+    let table = LookupTable::new(space, o.size(), o.long(), best);
     keep((table.is_whole(), table.len(), table.is_empty()));
     keep((table.row(space, o.size()), table.row(&o.space().unwrap_or(space.clone()), o.size())));
 }

@@ -175,7 +175,10 @@ mod tests {
         drop(station);
         assert_eq!((armed.now, armed.measurements), (None, u32::from(FIRST) + 2 + 10));
         let checked = check(&mut Box::new(AntennaTuner::new()), &space(), &stream).unwrap();
-        assert_eq!((checked.proposals, checked.unchecked, checked.lost, checked.garbled), (u32::from(FIRST) + 10, 0, 0, 0));
+        assert_eq!(
+            (checked.proposals, checked.unchecked, checked.lost, checked.garbled),
+            (u32::from(FIRST) + 10, 0, 0, 0)
+        );
         assert!(checked.runs > 2, "new, rebuilt at dropped pages, restarted: {checked:?}");
     }
 }

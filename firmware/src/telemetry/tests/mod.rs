@@ -272,7 +272,7 @@ fn a_random_map_is_repeated_by_a_tuner_of_its_type() {
 
 #[test]
 fn names_are_cut_between_letters() {
-    let mut tuner = Tuner::<4, 9, 0, 4, 16, 10>::new();
+    let mut tuner = Tuner::<4, 48, 0, 4, 16, 10>::new();
     tuner.init(space(), CONFIG, 1).unwrap();
     for (name, sent) in
         [("", ""), ("antenna", "antenna"), ("äöüäöüäöüäöü", "äöüäöüäö"), ("0123456789abcdef+", "0123456789abcdef")]
