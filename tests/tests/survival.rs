@@ -87,17 +87,17 @@ fn says(run: &Run, text: &str) -> bool {
     run.lines.iter().any(|line| line.contains(text))
 }
 
-/// The digest of the same run on this machine, without a cut: thirty measurements, then a restart
+/// The digest of the same run on this machine, without a cut: `first` measurements, then a restart
 /// and `again` more with the moved antenna.
-fn here(records: u16, again: u32) -> String {
+fn here(records: u16, first: u32, again: u32) -> String {
     let (mut flash, mut tuner) = (RamFlash::<5, 1024, 4>::new(), Box::new(AntennaTuner::new()));
     let layout = Layout { range: 0..BYTES as u32, records };
     let (mut kept, _) = Persistent::open(&mut tuner, &task(), &mut flash, layout).unwrap();
-    for (network, until) in [(Network::SHORT_WIRE, 30), (Network::MOVED_WIRE, 31 + again)] {
-        if kept.total() == 30 && again > 0 {
+    for (network, until) in [(Network::SHORT_WIRE, first), (Network::MOVED_WIRE, first + 1 + again)] {
+        if kept.total() == first && again > 0 {
             kept.restart();
         }
-        while kept.total() < until && (until == 30 || again > 0) {
+        while kept.total() < until && (until == first || again > 0) {
             let c = kept.ask().unwrap().combination;
             kept.tell(&c, network.cost(&c)).unwrap();
         }
@@ -109,7 +109,7 @@ fn here(records: u16, again: u32) -> String {
 /// records of the oldest page over and drop it.
 #[test]
 fn a_cut_run_ends_as_it_does_here() {
-    let expected = here(6, 0);
+    let expected = here(6, 30, 0);
     assert_eq!(state(&Chip::new("uncut").boot(SHORT)), expected);
     let cuts = [
         "0 half",
@@ -149,10 +149,10 @@ fn cut_after_cut_it_gets_there() {
     }
     let last = chip.boot(SHORT);
     assert!(says(&last, "flash: a log, "), "{last:#?}");
-    assert_eq!(state(&last), here(6, 0));
+    assert_eq!(state(&last), here(6, 30, 0));
     // Once more: the budget is spent, nothing is measured.
     let again = chip.boot(SHORT);
-    assert_eq!((measured(&again), state(&again)), (0, here(6, 0)));
+    assert_eq!((measured(&again), state(&again)), (0, here(6, 30, 0)));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn relays_that_hang_count_as_failed() {
     }
     // A power cut in between changes nothing.
     let cut = Chip::new("stick-cut");
-    let first = cut.boot(&format!("{scenario}cut 30 half\n"));
+    let first = cut.boot(&format!("{scenario}cut 5 half\n"));
     assert_eq!(first.code, CUT, "{first:#?}");
     assert_eq!(state(&cut.boot(scenario)), state(&run));
 }
@@ -194,15 +194,15 @@ fn relays_that_hang_count_as_failed() {
 /// part of this changes nothing.
 #[test]
 fn an_antenna_that_moves_is_tuned_again() {
-    let scenario = "budget 30\nagain 30\n";
+    let scenario = "budget 50\nagain 30\n";
     let chip = Chip::new("move");
     let run = chip.boot(scenario);
     assert!(says(&run, "the antenna moves") && says(&run, "the best state had SWR"), "{run:#?}");
-    let expected = here(40, 30);
+    let expected = here(40, 50, 30);
     assert_eq!(state(&run), expected);
-    assert_eq!(chip.proposals(), 60);
-    // Two operations for the first page, thirty records; number 32 is the restart.
-    for cut in ["32 half", "32 all", "35 random"] {
+    assert_eq!(chip.proposals(), 80);
+    // Two operations for each of two pages, forty records and ten; number 54 is the restart.
+    for cut in ["54 half", "54 all", "57 random"] {
         let chip = Chip::new("move-cut");
         assert_eq!(chip.boot(&format!("{scenario}cut {cut}\n")).code, CUT);
         let run = chip.boot(scenario);
@@ -218,7 +218,7 @@ fn an_antenna_that_moves_is_tuned_again() {
 #[test]
 fn bad_flash_is_reported_and_used_as_far_as_possible() {
     let plain = "budget 30\nstay\n";
-    let expected = here(40, 0);
+    let expected = here(40, 30, 0);
     let chip = Chip::new("flash");
     // A flipped bit in the 29th record: it is left out, and one more is measured.
     assert_eq!(state(&chip.boot(plain)), expected);

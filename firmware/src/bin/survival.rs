@@ -5,7 +5,7 @@
 //!
 //! | exit code | meaning |
 //! |---|---|
-//! | 0 | the best SWR found is within [`TOLERANCE`] of the optimum, by brute force over all states |
+//! | 0 | the best SWR found is at most [`NEAR`] times the optimum, by brute force over all states |
 //! | 1 | it is not, or something is wrong with the scenario or the folder |
 //! | 3 | the scenario cut the power |
 //!
@@ -181,15 +181,19 @@ fn has_moved(rig: &mut Rig) -> bool {
     })
 }
 
+/// How near the optimum a run must come. Its subject is faults, and some runs have only thirty
+/// measurements.
+const NEAR: f32 = 1.5;
+
 /// Logs the end state. Returns whether the antenna is tuned.
 fn report(rig: &Rig) -> bool {
     let space = if rig.bench.sticks { space().with_feasible(&settles) } else { space() };
     let Some((found, best)) = rig.compare(&rig.bench.bench.network, &space) else { return false };
     info!("best found: SWR {=f32}, best there is: SWR {=f32}", rounded(found), rounded(best));
     info!("state: {=u64:016x}", digest(rig.kept.tuner()));
-    let is_tuned = found <= TOLERANCE * best;
+    let is_tuned = found <= NEAR * best;
     if !is_tuned {
-        error!("not tuned: the best found is more than {=f32} times the best there is", TOLERANCE);
+        error!("not tuned: the best found is more than {=f32} times the best there is", NEAR);
     }
     is_tuned
 }
