@@ -51,7 +51,7 @@
 //! | `space` | [`Knob`], [`Space`], [`Combination`] | section 3 |
 //! | `features` | encoding φ₁, random map R | section 4.1 |
 //! | `surrogate` | observations, kernel, Gaussian process, fit | section 4 |
-//! | `acquire` | GP-UCB and EI, the lookup table, descent, cache | algorithm 1, lines 5 and 6 |
+//! | `acquire` | GP-UCB and EI, the lookup table, sweeps, cache | algorithm 1, lines 5 and 6 |
 //! | `paper` | CBO-Lookup and CBO-Recon as published | sections 4.1 and 6 |
 //! | `tuner` | [`Tuner`]: ask, tell, replay | algorithm 1 |
 #![no_std]

@@ -52,9 +52,9 @@ impl Prior {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fitting {
-    /// Whether the kernel has a linear term; its weight is then fitted too.
+    /// Under a random map: whether the kernel has a linear term, with a fitted weight.
     pub linear: bool,
-    /// Whether weak priors on length-scale and noise join the likelihood.
+    /// Under a random map: whether weak priors on length-scale and noise join the likelihood.
     pub priors: bool,
     /// Number of sweeps per fit.
     pub sweeps: u8,

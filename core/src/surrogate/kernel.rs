@@ -30,8 +30,7 @@ pub struct Pair {
     pub product: f32,
 }
 
-/// The fitted hyper-parameters of kernel and noise; [`Tuner::hyper`](crate::Tuner::hyper) returns
-/// the current ones.
+/// The fitted hyper-parameters of kernel and noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Hyper {

@@ -4,14 +4,13 @@
 //! Algorithm 1, line 4: estimate a surrogate from the observations.
 //!
 //! **Choices**
-//! - A failure counts as the worst measured cost, after winsorising: the model avoids it without
-//!   one failure hiding what the others say. While all have failed, only the uncertainty decides.
+//! - A failure has no cost: it stands at the median of the successes, and a label of −1 goes through
+//!   the same factor. So a failure beside the optimum does not make the optimum look bad.
+//! - A combination measured n times is one row with 1/n of the noise; its spread joins the evidence.
 //! - Pending combinations are fantasised while candidates are scored: each enters the process with
 //!   its predicted cost, which keeps the mean and removes the uncertainty about it.
-//! - A fit is due when the observations have grown by a share; otherwise an observation is one more
-//!   row of the factor. A fit tries the current hyper-parameters first, so it reuses the factor.
-//! - If all knobs are nominal, a covariance depends only on how many of them differ, and each count
-//!   is computed once.
+//! - A fit is due when the measurements have grown by a share; otherwise an observation is one more
+//!   row of the factor.
 //! - A known noise is a share of the signal variance that was fitted last.
 //!
 //! **Cost.** `learn`: O(t²), or O(t³) if it fits or an old observation changed. A posterior: O(t²).

@@ -15,8 +15,8 @@
 //! - Draws depend on the seed, the number of outcomes and the number of pending asks, so seed,
 //!   configuration and records rebuild the tuner.
 //! - An ask takes, in this order: the queue; random combinations until there are enough
-//!   observations; the incumbent again while it is in doubt, if the user allows it; the smallest
-//!   score of the table and a descent.
+//!   observations; the smallest score of the table and the sweeps, or one of the best again, if
+//!   there is noise and that is worth much more.
 //! - A pending combination is not asked again. It is fantasised only while candidates are scored,
 //!   so between the slices of an ask predictions depend on the observations alone.
 //!

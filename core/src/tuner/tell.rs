@@ -69,7 +69,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// Reports that measuring a combination failed: it crashed, hung or was unsafe. It is never
-    /// asked again, and the model counts it as the worst value so far.
+    /// asked again, and the model learns where measurements fail.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};

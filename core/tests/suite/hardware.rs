@@ -2,7 +2,7 @@
 //! power cuts.
 
 use trimtab::internals::Random;
-use trimtab::{AskError, Combination, Config, EnqueueError, Event, Goal, Knob, Noise, Record, Space, Tuner, WhenFull};
+use trimtab::{AskError, Combination, Config, EnqueueError, Event, Goal, Knob, Noise, Record, Space, WhenFull};
 
 const KNOBS: [Knob; 6] =
     [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
