@@ -255,7 +255,8 @@ fn what_cannot_be_compared_says_how_it_can() {
     let mut tuner = Box::new(Mixed::new());
     tuner.init(Space::new(&MIXED).unwrap().with_feasible(&|c| c.level(0) != 4), Config::default(), 3).unwrap();
     let restricted = other(&mut tuner, "mixed", mixed_cost, 5);
-    let mut mapped = Box::new(relays::RelayTuner::new());
+    type Mapped = trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, dimensions: 8);
+    let mut mapped = Box::new(Mapped::new());
     mapped.init(relays::space().unwrap(), Config::default(), 3).unwrap();
     let mapped = other(&mut mapped, "other relays", relays::cost, 5);
     let headless = frames(&antenna())[1..].concat();
