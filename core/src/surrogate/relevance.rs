@@ -10,7 +10,7 @@
 //! |---|---|
 //! | g | N(ln(½/K), 1) |
 //! | aᵢ | N(0, 0.7²) |
-//! | ln ℓᵢ | N(ln ½, 0.7²) |
+//! | ln ℓᵢ | N(ln ¼, 0.7²) |
 //!
 //! **Choices**
 //! - A chip does better with little and often than with one long search: a step per fit, warm from

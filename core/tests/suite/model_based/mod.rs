@@ -53,7 +53,7 @@ const EXPECTED: [&str; 24] = [
     "refused while asking",
     "rebuilt",
 ];
-const OFTEN: usize = 50;
+const OFTEN: usize = 25;
 
 /// Number of occurrences per event.
 type Seen = BTreeMap<String, usize>;
