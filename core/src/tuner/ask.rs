@@ -268,9 +268,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// improvement): what is known well already teaches little.
     fn worth_again(&self, new: Posterior) -> Option<Scored<K>> {
         let noise = &self.model.noise;
-        let certain = self.model.seen() == Seen::Different || matches!(self.config.noise, Noise::Given(_));
+        let is_given = matches!(self.config.noise, Noise::Given(_));
+        let is_certain = match self.model.seen() {
+            _ if is_given => true,
+            Seen::Nothing => noise.noisy >= CONVINCED,
+            // The first repeat was equal: there is no noise, whatever the last fit believed.
+            Seen::Equal => false,
+            Seen::Different => true,
+        };
         let again = self.config.remeasure > 1 && self.config.noise != Noise::None && noise.used.is_noisy();
-        if !again || !(certain || noise.noisy >= CONVINCED) {
+        if !again || !is_certain {
             return None;
         }
         let variance = noise.used.noise * self.model.gp.signal();

@@ -330,3 +330,23 @@ fn a_cache_changes_nothing_but_the_time() {
         }
     }
 }
+
+/// A measurement repeated with an equal value shows that there is no noise: nothing is repeated
+/// again.
+#[test]
+fn after_an_equal_repeat_nothing_is_measured_again() {
+    const BITS: [Knob; 20] = [Knob::nominal(2); 20];
+    type Thumbs = trimtab::tuner!(BITS, observations: 64, rows: 256);
+    let mut tuner = Box::new(Thumbs::new());
+    for seed in 0..8 {
+        tuner.init(Space::new(&BITS).expect("sound"), Config::default(), seed).expect("it fits");
+        let mut repeats = 0;
+        for _ in 0..64 {
+            let c = tuner.ask().expect("a proposal").combination;
+            repeats += usize::from(tuner.observations().any(|o| o.combination == c));
+            let up = c.levels().iter().filter(|level| **level == 1).count();
+            tuner.tell(&c, -(up as f32) / 20.0).expect("taken");
+        }
+        assert!(repeats <= 1, "seed {seed}: {repeats} repeats");
+    }
+}
