@@ -17,8 +17,8 @@
 //! - A graded knob's factor may be near zero or negative, so nothing here divides by a factor.
 //! - Levels at equal steps look their Matérn up by the difference; levels with values compute it.
 //!
-//! **Cost.** About 6 instructions per nominal knob that differs, 20 per ranked and 60 per valued one;
-//! 60 bytes per knob and 12 per graded level.
+//! **Cost.** Per pair, by estimate, 6 instructions per nominal knob that differs, 20 per ranked and 60
+//! per valued one; some 60 bytes per knob and 12 per graded level.
 
 use crate::error::InitError;
 use crate::math::float::{Arithmetic, Math, short_exp};

@@ -29,7 +29,7 @@ const SCAN: u32 = 1 << 16;
 
 /// How many of the best combinations may be measured again.
 const AGAIN: usize = 8;
-/// Logarithm of how many times as much a repeat must be worth as a new combination. With 0, up to
+/// Logarithm of how many times as much a repeat must be worth as a new combination. With 0, some
 /// 40 of 100 measurements were repeats and the regret was the same or worse.
 const MUCH_MORE: f32 = 2.0;
 /// Weight that the noisy hypotheses need before anything is measured again, until a repeat has
