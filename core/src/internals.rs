@@ -2,7 +2,6 @@
 //! here may change in any version.
 
 pub use crate::acquire::acquisition::{Rule, Slopes};
-pub use crate::acquire::table::LookupTable;
 pub use crate::features::encoding::Encoder;
 pub use crate::features::random_map::RandomMap;
 pub use crate::math::cholesky::{Cholesky, CholeskyError};

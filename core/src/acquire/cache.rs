@@ -14,22 +14,18 @@
 //! - The user owns the cache and passes it to [`Tuner::ask_with`](crate::Tuner::ask_with), so RAM
 //!   is a choice per call and costs nothing where it is not made.
 //! - Proposals have the same bits with and without it: both whiten in the same order.
-//! - A cache belongs to one table and one factor; new rows, a fit or a changed observation empty
-//!   it.
+//! - A cache belongs to one table and one factor; a new table, a fit or a changed observation
+//!   empties it.
 //! - It is bypassed while asks are pending, and while it is empty if the next observation brings a
 //!   fit.
 //! - Rows beyond C are computed each time.
 //!
-//! **Cost.** C × (4T + 4D + K + 18) bytes; O(t) per row and new observation, instead of O(t²) per
-//! row and ask.
+//! **Cost.** C × (4T + 4D + 24) bytes; O(t) per row and new observation, instead of O(t²) per row
+//! and ask.
 
-use crate::acquire::table::LookupTable;
-use crate::space::{Combination, Space};
-use crate::surrogate::Model;
-use crate::surrogate::gp::{Partial, Posterior};
-use crate::surrogate::observations::Point;
+use crate::surrogate::gp::Partial;
 
-/// Whitened covariances of C rows of a table, for a tuner with the same K, D and T.
+/// Whitened covariances of C rows of a table, for a tuner with the same D and T.
 /// [`tuner_cache!`](crate::tuner_cache!) computes the sizes. Each tuner needs its own cache, and so
 /// does a clone; it can be used again after `init`.
 ///
@@ -52,59 +48,33 @@ use crate::surrogate::observations::Point;
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Cache<const K: usize, const D: usize, const T: usize, const C: usize> {
-    rows: [Row<K, D, T>; C],
+pub struct Cache<const D: usize, const T: usize, const C: usize> {
+    rows: [Row<D, T>; C],
     owner: Owner,
+    /// Number of observations that all rows cover.
+    covered: usize,
 }
 
-/// Identifies the contents of a cache: the seed of the table, the factor's count, the tuner's count
-/// of inits.
-pub(crate) type Owner = (u64, u32, u32);
+/// Identifies the contents of a cache: the number of the table, the factor's count, the tuner's
+/// count of inits.
+pub(crate) type Owner = (u32, u32, u32);
 
 /// One cached row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<const K: usize, const D: usize, const T: usize> {
-    /// `None` if the row cannot be asked, or was not computed yet.
-    combination: Option<Combination<K>>,
-    fresh: bool,
-    x: [f32; D],
-    v: [f32; T],
-    partial: Partial,
+pub(crate) struct Row<const D: usize, const T: usize> {
+    pub(crate) x: [f32; D],
+    pub(crate) v: [f32; T],
+    pub(crate) partial: Partial,
 }
 
-impl<const K: usize, const D: usize, const T: usize> Row<K, D, T> {
-    const EMPTY: Self = Self { combination: None, fresh: false, x: [0.0; D], v: [0.0; T], partial: Partial::new(0.0) };
-
-    /// The combination of row i and its posterior, or `None` if it cannot be asked. `is_open` is
-    /// only called for a row that is not computed yet.
-    pub(crate) fn posterior<const M: usize, const P: usize>(
-        &mut self,
-        (i, table): (usize, &LookupTable<K>),
-        (space, model): (&Space<K>, &Model<K, M, D, T, P>),
-        is_open: impl Fn(&Combination<K>) -> bool,
-    ) -> Option<(&Combination<K>, Posterior)> {
-        if !self.fresh {
-            self.fresh = true;
-            self.partial = Partial::new(0.0);
-            self.combination = table.row(space, i).filter(|c| is_open(c));
-            self.x = self.combination.map_or([0.0; D], |c| model.geometry.locate(space, &c));
-        }
-        // Only an observation that the row does not cover yet can have closed it.
-        let mut told = model.observations.points_from(self.partial.len());
-        if self.combination.as_ref().is_some_and(|c| told.any(|point| point.combination == c)) {
-            self.combination = None;
-        }
-        let Self { combination, x, v, partial, .. } = self;
-        let combination = combination.as_ref()?;
-        let posterior = model.extend_posterior(space, Point { combination, x }, v, partial)?;
-        Some((combination, posterior))
-    }
+impl<const D: usize, const T: usize> Row<D, T> {
+    const EMPTY: Self = Self { x: [0.0; D], v: [0.0; T], partial: Partial::new(0.0) };
 }
 
-impl<const K: usize, const D: usize, const T: usize, const C: usize> Cache<K, D, T, C> {
+impl<const D: usize, const T: usize, const C: usize> Cache<D, T, C> {
     /// All zero, so that a static cache costs no flash.
     pub const fn new() -> Self {
-        Self { rows: [Row::EMPTY; C], owner: (0, 0, 0) }
+        Self { rows: [Row::EMPTY; C], owner: (0, 0, 0), covered: 0 }
     }
 
     /// Whether the cache was filled for this table and factor.
@@ -112,17 +82,28 @@ impl<const K: usize, const D: usize, const T: usize, const C: usize> Cache<K, D,
         self.owner == owner
     }
 
-    /// Row i, after emptying a cache that belongs to another table or factor.
-    pub(crate) fn row_mut(&mut self, i: usize, owner: Owner) -> Option<&mut Row<K, D, T>> {
+    /// Empties a cache that belongs to another table or factor; returns the number of observations
+    /// that all rows cover.
+    pub(crate) fn begin(&mut self, owner: Owner) -> usize {
         if self.owner != owner {
-            self.owner = owner;
-            self.rows.iter_mut().for_each(|row| (row.combination, row.fresh) = (None, false));
+            (self.owner, self.covered) = (owner, 0);
+            self.rows.iter_mut().for_each(|row| row.partial = Partial::new(0.0));
         }
+        self.covered
+    }
+
+    /// Every row covers n observations.
+    pub(crate) fn end(&mut self, n: usize) {
+        self.covered = n;
+    }
+
+    /// Row i.
+    pub(crate) fn row_mut(&mut self, i: usize) -> Option<&mut Row<D, T>> {
         self.rows.get_mut(i)
     }
 }
 
-impl<const K: usize, const D: usize, const T: usize, const C: usize> Default for Cache<K, D, T, C> {
+impl<const D: usize, const T: usize, const C: usize> Default for Cache<D, T, C> {
     fn default() -> Self {
         Self::new()
     }
@@ -134,15 +115,15 @@ impl<const K: usize, const D: usize, const T: usize, const C: usize> Default for
 /// ```
 /// const KNOBS: [trimtab::Knob; 12] = [trimtab::Knob::nominal(2); 12];
 /// type RelayCache = trimtab::tuner_cache!(KNOBS, observations: 16, rows: 64);
-/// // Sixteen numbers and some thirty bytes per row.
-/// assert!(size_of::<RelayCache>() <= 64 * (16 * 4 + 32) + 16);
+/// // Half the rows of the tuner, each of sixteen numbers and some twenty bytes.
+/// assert!(size_of::<RelayCache>() <= 32 * (16 * 4 + 24) + 24);
 /// ```
 #[macro_export]
 macro_rules! tuner_cache {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
-        $crate::Cache<{ $knobs.len() }, 0, { $t }, { $l }>
+        $crate::Cache<0, { $t }, { $crate::sizes::cached_rows(&$knobs, $l) }>
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {
-        $crate::Cache<{ $knobs.len() }, { $d }, { $t }, { $l }>
+        $crate::Cache<{ $d }, { $t }, { $crate::sizes::cached_rows(&$knobs, $l) }>
     };
 }

@@ -3,5 +3,5 @@
 
 pub(crate) mod acquisition;
 pub(crate) mod cache;
-pub(crate) mod scan;
+pub(crate) mod sweep;
 pub(crate) mod table;

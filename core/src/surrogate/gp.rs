@@ -9,8 +9,7 @@
 //! |---|---|---|
 //! | y | standardised costs | `y` |
 //! | κ | prior variance of the combination, as a share of s² | `own` |
-//! | L⁻¹(y − μ1) | whitened costs | `whitened` |
-//! | L⁻¹1 | whitened ones | `ones` |
+//! | L⁻¹y, L⁻¹1 | whitened costs and ones | `costs`, `ones` |
 //! | K⁻¹(y − μ1), K⁻¹1 | weights of the covariances in the mean, and in 1ᵀK⁻¹k | `weights`, `ones_weights` |
 //! | μ | prior mean, itself N(0, s²/λ) | `mean` |
 //! | s² | signal variance | `signal` |
@@ -20,14 +19,16 @@
 //! - μ and s² need no search: given the kernel, their best values are formulas. s² has a weak prior
 //!   of `signal_weight` pseudo-observations at 1, so that two or three costs do not decide it.
 //! - Everything is computed from whitened vectors (L⁻¹ times something), so a posterior takes one
-//!   forward substitution and no inverse.
-//! - The weights give the mean before that substitution. During it the variance only falls, so a
-//!   candidate that can no longer win is dropped on the way.
+//!   forward substitution and no inverse. They grow with the factor: a new observation adds one
+//!   element to each and changes none.
+//! - The weights give the mean before that substitution, and one observation bounds the variance:
+//!   most candidates that cannot win are dropped there, the others on the way. Weights cost two
+//!   substitutions per observation, so they are computed only where something is dropped by them.
 //! - The process does not know combinations: callers pass covariances and get slopes with respect
 //!   to them.
 //!
 //! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 per posterior; one
-//! triangle and four vectors.
+//! triangle and six vectors.
 
 use crate::config::Prior;
 use crate::math::cholesky::{Cholesky, CholeskyError};
@@ -80,15 +81,19 @@ pub struct Repeats {
 #[derive(Clone, Debug)]
 pub struct Gp<const T: usize, const P: usize> {
     factor: Cholesky<P>,
-    whitened: [f32; T],
+    costs: [f32; T],
     ones: [f32; T],
-    weights: [f32; T],
-    ones_weights: [f32; T],
     /// Whitened labels, if any measurement failed.
     labels: [f32; T],
-    is_labelled: bool,
-    /// How many of the whitened ones belong to the current factor; they grow with it.
-    ones_len: usize,
+    /// How many of the whitened elements belong to the current factor.
+    whitened: usize,
+    labelled: usize,
+    weights: [f32; T],
+    ones_weights: [f32; T],
+    /// How many of the two vectors of weights are known.
+    weighed: u8,
+    /// 1/Kᵢᵢ.
+    inverse_own: [f32; T],
     mean: f32,
     mean_variance: f32,
     signal: f32,
@@ -103,13 +108,15 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         const { assert!(P == crate::math::matrix::triangle(T), "P must be T(T + 1)/2: let tuner! compute it") };
         Self {
             factor: Cholesky::new(),
-            whitened: [0.0; T],
+            costs: [0.0; T],
             ones: [0.0; T],
+            labels: [0.0; T],
+            whitened: 0,
+            labelled: 0,
             weights: [0.0; T],
             ones_weights: [0.0; T],
-            labels: [0.0; T],
-            is_labelled: false,
-            ones_len: 0,
+            weighed: 0,
+            inverse_own: [0.0; T],
             mean: 0.0,
             mean_variance: 0.0,
             signal: 0.0,
@@ -129,52 +136,71 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 
     /// Removes all observations.
     pub fn clear(&mut self) {
-        self.factor.clear();
-        self.ones_len = 0;
+        self.truncate(0);
     }
 
     /// Keeps the first n observations. Call [`condition`](Self::condition) again before a
     /// posterior.
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
-        self.ones_len = self.ones_len.min(n);
+        (self.whitened, self.labelled) = (self.whitened.min(n), self.labelled.min(n));
+        self.weighed = 0;
+    }
+
+    /// Forgets costs and labels, which have changed, but not the factor.
+    pub(crate) fn forget_costs(&mut self) {
+        (self.whitened, self.labelled, self.weighed) = (0, 0, 0);
     }
 
     /// Extends the factor to n observations. `write(i, row)` writes the covariances of observation
     /// i with those before it and, last, with itself, noise included.
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
-        (self.len()..n).try_for_each(|i| self.factor.append_with(|row| write(i, row)))
+        (self.len()..n).try_for_each(|i| {
+            let inverse_own = self.inverse_own.get_mut(i).ok_or(CholeskyError::Full)?;
+            self.factor.append_with(|row| {
+                write(i, row);
+                *inverse_own = row.last().map_or(0.0, |own| 1.0 / own);
+            })
+        })
     }
 
     /// Conditions on the costs of all observations in the factor: mean, signal variance and
-    /// likelihood.
+    /// likelihood. Costs of observations that were there before must be the same.
     pub fn condition(&mut self, y: &[f32], prior: &Prior, repeats: Repeats) {
-        self.assess(y, prior, repeats);
-        self.is_labelled = false;
-        for (weights, of) in [(&mut self.weights, &self.whitened), (&mut self.ones_weights, &self.ones)] {
-            // Element by element: copying an array calls `memmove`, which is 1.5 KB of flash.
-            weights.iter_mut().zip(of).for_each(|(weight, w)| *weight = *w);
-            self.factor.solve_upper(weights);
-        }
+        self.whiten_costs(|i| y.get(i).copied().unwrap_or(0.0));
+        self.whiten_ones();
+        self.assess(prior, repeats);
+        self.weigh();
     }
 
-    /// The part of [`condition`](Self::condition) that the likelihood needs; posteriors need all of
-    /// it.
+    /// Whitens the costs that are new.
+    pub(crate) fn whiten_costs(&mut self, y: impl Fn(usize) -> f32) {
+        let (n, known) = (self.len(), self.whitened);
+        let Some(costs) = self.costs.get_mut(..n) else { return };
+        costs.iter_mut().enumerate().skip(known).for_each(|(i, cost)| *cost = y(i));
+        self.factor.solve_lower_from(known, costs, |_, _| true);
+    }
+
+    /// Whitens ones for the observations that are new; call after
+    /// [`whiten_costs`](Self::whiten_costs).
+    pub(crate) fn whiten_ones(&mut self) {
+        let (n, known) = (self.len(), self.whitened);
+        let Some(ones) = self.ones.get_mut(..n) else { return };
+        ones.iter_mut().skip(known).for_each(|one| *one = 1.0);
+        self.factor.solve_lower_from(known, ones, |_, _| true);
+        (self.weighed, self.whitened) = (if known == n { self.weighed } else { 0 }, n);
+    }
+
+    /// Mean, signal variance and likelihood from what is whitened.
     #[inline(never)]
-    pub(crate) fn assess(&mut self, y: &[f32], prior: &Prior, repeats: Repeats) {
+    pub(crate) fn assess(&mut self, prior: &Prior, repeats: Repeats) {
         let n = self.len();
-        let (Some(whitened), Some(ones)) = (self.whitened.get_mut(..n), self.ones.get_mut(..n)) else { return };
-        whitened.iter_mut().zip(y).for_each(|(w, y)| *w = *y);
-        self.factor.solve_lower(whitened);
-        ones.iter_mut().skip(self.ones_len).for_each(|one| *one = 1.0);
-        self.factor.solve_lower_from(self.ones_len, ones, |_, _| true);
-        self.ones_len = n;
+        let (Some(costs), Some(ones)) = (self.costs.get(..n), self.ones.get(..n)) else { return };
         let ones_square = dot(ones, ones);
         self.mean_variance = 1.0 / (ones_square + prior.mean_precision);
-        let together = dot(ones, whitened);
+        let together = dot(ones, costs);
         self.mean = together * self.mean_variance;
-        let square = (dot(whitened, whitened) - together * self.mean).max(0.0) + repeats.square;
-        whitened.iter_mut().zip(&mut *ones).for_each(|(w, one)| *w -= self.mean * *one);
+        let square = (dot(costs, costs) - together * self.mean).max(0.0) + repeats.square;
         let (count, weight) = (n as f32 + repeats.count, prior.signal_weight);
         self.signal = if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 };
         let log_signal = ln(self.signal);
@@ -184,14 +210,45 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal + by_noise, by_signal, by_mean);
     }
 
-    /// Learns which observations failed, through the same factor; call after
-    /// [`condition`](Self::condition).
+    /// Computes the weights, unless they are known.
+    pub(crate) fn weigh(&mut self) {
+        while self.weigh_step() {}
+    }
+
+    /// Computes one of the two vectors of weights that is not known; returns whether it had to.
+    #[inline(never)]
+    pub(crate) fn weigh_step(&mut self) -> bool {
+        // Element by element: copying an array calls `memmove`, which is 1.5 KB of flash.
+        let weights = match self.weighed {
+            0 => {
+                let costs = self.costs.iter().zip(&self.ones).map(|(cost, one)| cost - self.mean * one);
+                self.weights.iter_mut().zip(costs).for_each(|(weight, cost)| *weight = cost);
+                &mut self.weights
+            }
+            1 => {
+                self.ones_weights.iter_mut().zip(&self.ones).for_each(|(weight, one)| *weight = *one);
+                &mut self.ones_weights
+            }
+            _ => return false,
+        };
+        self.factor.solve_upper(weights);
+        self.weighed += 1;
+        true
+    }
+
+    /// Learns which observations failed, through the same factor.
     pub(crate) fn label(&mut self, failed: impl Iterator<Item = bool>) {
-        let n = self.len();
+        let (n, known) = (self.len(), self.labelled);
         let Some(labels) = self.labels.get_mut(..n) else { return };
-        labels.iter_mut().zip(failed).for_each(|(label, failed)| *label = if failed { -1.0 } else { 1.0 });
-        self.factor.solve_lower(labels);
-        self.is_labelled = true;
+        let new = labels.iter_mut().zip(failed).skip(known);
+        new.for_each(|(label, failed)| *label = if failed { -1.0 } else { 1.0 });
+        self.factor.solve_lower_from(known, labels, |_, _| true);
+        self.labelled = n;
+    }
+
+    /// Whether any measurement failed.
+    fn is_labelled(&self) -> bool {
+        self.labelled > 0
     }
 
     /// The logarithm of the marginal likelihood of the costs, including the prior of the signal
@@ -210,26 +267,41 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// with the observations.
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
         let nothing = Posterior::new(self.mean, self.signal * own);
-        self.posterior_above(own, write, |_| 0.0).unwrap_or(nothing)
+        let write = |row: &mut [f32]| {
+            write(row);
+            own
+        };
+        self.posterior_above(write, |_| 0.0).unwrap_or(nothing)
     }
 
     /// The same, or `None` once the variance is known to be below `needed(mean)`, the variance that
-    /// a candidate of this mean needs.
+    /// a candidate of this mean needs. `write` also returns the combination's own variance.
     pub(crate) fn posterior_above(
         &self,
-        own: f32,
-        write: impl FnOnce(&mut [f32]),
+        write: impl FnOnce(&mut [f32]) -> f32,
         needed: impl FnOnce(f32) -> f32,
     ) -> Option<Posterior> {
         let mut v = [0.0; T];
         let k = v.get_mut(..self.len())?;
-        write(k);
+        let own = write(k);
+        let least = self.least_share(own, k, needed)?;
+        let mut partial = Partial::new(own);
+        self.absorb(&mut v, &mut partial, least).then(|| self.finish(&partial))
+    }
+
+    /// The share of the signal variance that a candidate must keep to have the variance that it
+    /// needs; `None` if one observation alone leaves less.
+    pub(crate) fn least_share(&self, own: f32, k: &[f32], needed: impl FnOnce(f32) -> f32) -> Option<f32> {
         let ones = 1.0 - dot(k, &self.ones_weights);
         let needed = needed(self.mean + dot(k, &self.weights)) / self.signal - ones * ones * self.mean_variance;
-        let mut partial = Partial::new(own);
         // A variance is never negative, so a need of 0 or less drops nothing.
-        let least = if needed > 0.0 { needed } else { f32::NEG_INFINITY };
-        self.absorb(&mut v, &mut partial, least).then(|| self.finish(&v, &partial))
+        let least = if needed > 0.0 { needed } else { return Some(f32::NEG_INFINITY) };
+        let mut most = 0.0;
+        for (k, inverse) in k.iter().zip(&self.inverse_own) {
+            let explained = k * k * inverse;
+            most = if explained > most { explained } else { most };
+        }
+        (own - most > least).then_some(least)
     }
 
     /// Whitens those covariances in `v` that `partial` does not cover yet. Returns false once the
@@ -239,9 +311,15 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let Some(v) = v.get_mut(..n) else { return false };
         let known = usize::from(partial.len);
         partial.len = n as u16;
-        self.factor.solve_lower_from(known, v, |i, v| {
+        // Without a failure all labels are 1: a sum that has begun so goes on after the first.
+        let labels = if self.is_labelled() { &self.labels } else { &self.ones };
+        let mut whitened = self.costs.iter().zip(&self.ones).zip(labels).skip(known);
+        self.factor.solve_lower_from(known, v, |_, v| {
+            let Some(((cost, one), label)) = whitened.next() else { return false };
             partial.share -= v * v;
-            partial.ones += v * self.ones.get(i).copied().unwrap_or(0.0);
+            partial.ones += v * one;
+            partial.costs += v * cost;
+            partial.labels += v * label;
             partial.share > least
         })
     }
@@ -254,7 +332,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     pub fn posterior_slopes(&self, own: f32, k: &mut [f32; T]) -> (Posterior, &[f32]) {
         let mut partial = Partial::new(own);
         self.absorb(k, &mut partial, f32::NEG_INFINITY);
-        let posterior = self.finish(k, &partial);
+        let posterior = self.finish(&partial);
         self.factor.solve_upper(k);
         for (v, ones_weight) in k.iter_mut().zip(&self.ones_weights) {
             *v = -2.0 * self.signal * (*v + self.mean_variance * (1.0 - partial.ones) * ones_weight);
@@ -262,15 +340,14 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         (posterior, self.weights())
     }
 
-    /// The posterior from whitened covariances.
-    pub(crate) fn finish(&self, v: &[f32; T], partial: &Partial) -> Posterior {
-        let v = v.get(..self.len()).unwrap_or_default();
+    /// The posterior from the sums over all observations.
+    pub(crate) fn finish(&self, partial: &Partial) -> Posterior {
         let ones = 1.0 - partial.ones;
         let share = partial.share + ones * ones * self.mean_variance;
         Posterior {
-            mean: self.mean + dot(v, &self.whitened),
+            mean: partial.costs + self.mean * ones,
             variance: self.signal * share.max(0.0),
-            label: if self.is_labelled { dot(v, &self.labels) } else { 1.0 },
+            label: if self.is_labelled() { partial.labels } else { 1.0 },
         }
     }
 
@@ -291,13 +368,16 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.factor.solve_lower_from(zeros, b, |_, _| true);
     }
 
-    /// Column j of K⁻¹, from row j on; the rows before it are not computed.
-    pub(crate) fn inverse_column(&self, j: usize) -> [f32; T] {
-        let mut column = [0.0; T];
+    /// The first half of column j of K⁻¹: L⁻¹ times the unit vector.
+    pub(crate) fn half_column(&self, j: usize, column: &mut [f32; T]) {
+        column.iter_mut().for_each(|element| *element = 0.0);
         column.iter_mut().skip(j).take(1).for_each(|one| *one = 1.0);
-        self.factor.solve_lower_from(j, &mut column, |_, _| true);
-        self.factor.solve_upper_to(j, &mut column);
-        column
+        self.factor.solve_lower_from(j, column, |_, _| true);
+    }
+
+    /// Column j of K⁻¹ from its first half, from row j on; the rows before it are not computed.
+    pub(crate) fn whole_column(&self, j: usize, column: &mut [f32; T]) {
+        self.factor.solve_upper_to(j, column);
     }
 }
 
@@ -307,8 +387,10 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 pub(crate) struct Partial {
     /// κ − Σv²: the remaining share of the prior variance.
     share: f32,
-    /// Σv·(L⁻¹1).
+    /// Σv·(L⁻¹1), Σv·(L⁻¹y), and the same for labels.
     ones: f32,
+    costs: f32,
+    labels: f32,
     /// Number of absorbed observations.
     len: u16,
 }
@@ -316,7 +398,7 @@ pub(crate) struct Partial {
 impl Partial {
     /// Nothing absorbed yet, at a combination with this prior variance.
     pub(crate) const fn new(own: f32) -> Self {
-        Self { share: own, ones: 0.0, len: 0 }
+        Self { share: own, ones: 0.0, costs: 0.0, labels: 0.0, len: 0 }
     }
 
     /// Number of absorbed observations.

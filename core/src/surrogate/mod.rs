@@ -10,7 +10,8 @@
 //! - Pending combinations are fantasised while candidates are scored: each enters the process with
 //!   its predicted cost, which keeps the mean and removes the uncertainty about it.
 //! - A fit is due when the measurements have grown by a share; otherwise an observation is one more
-//!   row of the factor.
+//!   row of the factor. Costs are standardised anew only with a new factor, so until then a new
+//!   observation changes nothing that was computed of the others.
 //! - A known noise is a share of the signal variance that was fitted last.
 //!
 //! **Cost.** `learn`: O(t²), or O(t³) if it fits or an old observation changed. A posterior: O(t²).
@@ -20,8 +21,10 @@ pub(crate) mod fit;
 pub(crate) mod geometry;
 pub(crate) mod gp;
 pub(crate) mod kernel;
+pub(crate) mod learn;
 pub(crate) mod noise;
 pub(crate) mod observations;
+pub(crate) mod path;
 pub(crate) mod product;
 pub(crate) mod relevance;
 
@@ -29,6 +32,7 @@ use crate::config::{Config, Noise};
 use crate::error::InitError;
 use crate::math::cholesky::CholeskyError;
 use crate::math::float::sqrt;
+use crate::space::knob::Level;
 use crate::space::{Combination, Space};
 
 use costs::Standard;
@@ -36,12 +40,17 @@ use fit::Fit;
 use geometry::Geometry;
 use gp::{Gp, Partial, Posterior, Repeats};
 use kernel::Hyper;
+use learn::Learning;
 use noise::{Belief, Hypothesis, Seen};
 use observations::{Observations, Point};
+use path::Path;
 use product::Product;
 
 /// Observations needed for the first fit.
 const LEAST_FIT: usize = 3;
+
+/// Most combinations that can be pending (asked and not told), and most that can be queued.
+pub const MOST_PENDING: usize = 8;
 
 /// Accepts a candidate of any variance.
 pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
@@ -53,6 +62,10 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) geometry: Geometry<K, M, D>,
     pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
+    /// The standardised median of the successes, which stands for the cost of a failure.
+    median: f32,
+    /// Standardised costs of the fantasies.
+    fantasies: heapless::Vec<f32, MOST_PENDING>,
     pub(crate) gp: Gp<T, P>,
     pub(crate) product: Product<K, M>,
     pub(crate) fit: Fit,
@@ -60,7 +73,8 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) noise: Belief,
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
-    /// Counts the factors that were rebuilt rather than extended.
+    learning: Learning<K, T>,
+    /// Counts how often everything was computed anew rather than extended.
     pub(crate) factors: u32,
 }
 
@@ -70,12 +84,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             geometry: Geometry::empty(),
             observations: Observations::new(),
             standard: Standard::ZERO,
+            median: 0.0,
+            fantasies: heapless::Vec::new(),
             gp: Gp::new(),
             product: Product::new(),
             fit: Fit::ZERO,
             hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
             noise: Belief::ZERO,
             next_fit: 0,
+            learning: Learning::NONE,
             factors: 0,
         }
     }
@@ -92,38 +109,52 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
         self.observations.clear();
         self.gp.clear();
+        self.learning = Learning::NONE;
         (self.standard, self.next_fit, self.factors) = (Standard::NONE, LEAST_FIT, 0);
         Ok(())
     }
 
-    /// Brings the process up to date with the observations, of which those before `unchanged` are
-    /// as they were.
-    pub(crate) fn learn(&mut self, space: &Space<K>, config: &Config, unchanged: usize) {
-        let n = self.observations.len();
+    /// Standardises the costs anew.
+    fn standardise(&mut self, config: &Config) {
         if config.standardise {
             let cost = |rank| self.observations.ranked(rank).map_or(0.0, |o| o.value);
             let median = cost(self.observations.measured() / 2);
             self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
         }
-        let y = &self.standardised();
-        let (_, again, _) = self.observations.repeated();
-        let measurements = n + again as usize;
-        let fits = measurements >= self.next_fit && n >= LEAST_FIT && config.refit > 0;
-        if unchanged < self.gp.len() || fits {
-            self.factors = self.factors.wrapping_add(1);
-        }
-        self.gp.truncate(unchanged);
-        if fits {
-            self.next_fit = measurements + measurements.checked_div(usize::from(config.refit)).unwrap_or(0).max(1);
-            if D == 0 { self.fit_product(space, config, y) } else { self.fit_matern(space, config, y) }
-        }
-        self.complete(space, n);
-        self.condition(config, y);
+        let median = self.observations.ranked(self.observations.measured() / 2);
+        self.median = median.map_or(0.0, |o| self.standard.apply(o.value));
+        self.gp.forget_costs();
     }
 
-    /// Conditions the process on standardised costs, and on failures if there are any.
-    fn condition(&mut self, config: &Config, y: &[f32; T]) {
-        self.gp.condition(y, &config.prior, self.repeats(config, &self.noise.used));
+    /// Conditions the process on the costs, and on failures if there are any.
+    fn condition(&mut self, config: &Config) {
+        let noise = self.noise.used;
+        self.whiten_costs();
+        self.gp.whiten_ones();
+        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        if self.needs_weights() {
+            self.gp.weigh();
+        }
+        self.label();
+    }
+
+    /// Whitens the costs that are new.
+    fn whiten_costs(&mut self) {
+        let Self { observations, standard, fantasies, median, gp, .. } = self;
+        gp.whiten_costs(|i| match observations.get(i) {
+            Some(o) if !o.is_failure() => standard.apply(o.value),
+            Some(_) => *median,
+            None => fantasies.get(i - observations.len()).copied().unwrap_or(0.0),
+        });
+    }
+
+    /// Whether more than a search needs the weights: posteriors of what is measured.
+    fn needs_weights(&self) -> bool {
+        self.noise.used.is_noisy() || D > 0
+    }
+
+    /// Learns which observations failed, if any did.
+    fn label(&mut self) {
         if self.observations.measured() < self.observations.len() {
             // Fantasies, which follow the observations, are expected to succeed.
             let failed = self.observations.costs().map(|cost| cost.is_none());
@@ -146,41 +177,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         (again, self.standard.apply_difference(spread))
     }
 
-    /// One step of the product kernel, then the weights of the noise hypotheses.
-    #[inline(never)]
-    fn fit_product(&mut self, space: &Space<K>, config: &Config, y: &[f32; T]) {
-        let n = self.observations.len();
-        for _ in 0..config.fit.sweeps {
-            self.complete(space, n);
-            self.gp.condition(y, &config.prior, self.repeats(config, &self.noise.used));
-            self.product.fit(&self.gp, self.observations.points().map(|point| point.combination));
-            self.gp.clear();
-        }
-        if let Noise::Given(std_dev) = config.noise {
-            let noise = self.known_noise(std_dev);
-            self.noise.set(noise);
-            self.gp.clear();
-            return;
-        }
-        let (seen, (again, spread)) = (self.seen(), self.repeated());
-        if !self.noise.is_due(seen) {
-            return;
-        }
-        let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper };
-        noise.weigh(&config.noise, seen, |hypothesis| {
-            gp.clear();
-            if inputs.extend(gp, hypothesis, n).is_err() {
-                return (f32::NEG_INFINITY, 0.0);
-            }
-            gp.assess(y, &config.prior, hypothesis.repeats(again, spread * spread));
-            (gp.log_likelihood(), gp.signal())
-        });
-    }
-
     /// Sweeps of the search for Matérn's hyper-parameters.
     #[inline(never)]
-    fn fit_matern(&mut self, space: &Space<K>, config: &Config, y: &[f32; T]) {
+    fn fit_matern(&mut self, space: &Space<K>, config: &Config) {
         let n = self.observations.len();
         // The hyper-parameters of the current factor: where the search starts, it only has to grow.
         let mut factorised = self.fit.hyper();
@@ -191,21 +190,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             factorised = self.fit.hyper();
             self.gp.clear();
         }
-        let Self { geometry, observations, product, gp, .. } = self;
+        let mut fit = self.fit;
         for _ in 0..config.fit.sweeps {
-            self.fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
+            fit.sweep(&config.fit, matches!(config.noise, Noise::Given(_)), |hyper| {
                 if *hyper != factorised {
                     factorised = *hyper;
-                    gp.clear();
+                    self.gp.clear();
                 }
+                let noise = Hypothesis { residual: 0.0, noise: hyper.noise };
+                let Self { geometry, observations, product, gp, .. } = self;
                 let inputs = Inputs { space, geometry, observations, product, hyper };
-                if inputs.extend(gp, &Hypothesis { residual: 0.0, noise: hyper.noise }, n).is_err() {
+                if inputs.extend(gp, &noise, n).is_err() {
                     return f32::NEG_INFINITY;
                 }
-                gp.assess(y, &config.prior, Repeats::default());
-                gp.log_likelihood()
+                self.whiten_costs();
+                self.gp.whiten_ones();
+                self.gp.assess(&config.prior, Repeats::default());
+                self.gp.log_likelihood()
             });
         }
+        self.fit = fit;
         self.use_matern();
     }
 
@@ -215,17 +219,28 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.noise = Belief::of(Hypothesis { residual: 0.0, noise: self.hyper.noise });
     }
 
-    /// Whether the next observation brings a fit, and with it a new factor.
-    pub(crate) fn fits_next(&self, config: &Config) -> bool {
+    /// Number of measurements, repeated ones included.
+    fn measurements(&self) -> usize {
         let (_, again, _) = self.observations.repeated();
-        self.observations.len() + again as usize + 1 >= self.next_fit && config.refit > 0
+        self.observations.len() + again as usize
+    }
+
+    /// Whether a fit is due at this number of measurements.
+    fn fits_at(&self, config: &Config, measurements: usize) -> bool {
+        measurements >= self.next_fit && config.refit > 0
+    }
+
+    /// Whether everything is computed anew after the next observation, for a fit or because there
+    /// are so few.
+    pub(crate) fn is_anew_next(&self, config: &Config) -> bool {
+        let is_young = self.observations.len() < LEAST_FIT || config.refit == 0;
+        is_young || self.fits_at(config, self.measurements() + 1)
     }
 
     /// After an observation was removed: the next fit must not wait for more observations than
     /// before.
     pub(crate) fn observation_removed(&mut self) {
-        let (_, again, _) = self.observations.repeated();
-        self.next_fit = self.next_fit.min(self.observations.len() + again as usize + 1);
+        self.next_fit = self.next_fit.min(self.measurements() + 1);
     }
 
     /// A known noise as a share of the signal variance that was fitted last.
@@ -235,78 +250,77 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         standardised * standardised / signal
     }
 
-    /// Adds pending combinations to the process, as far as there is room and the factor holds.
-    /// One that breaks the factor down is left out together with those after it: the fit must not
-    /// change for a fantasy.
-    pub(crate) fn add_fantasies(&mut self, space: &Space<K>, config: &Config, pending: &[Combination<K>]) {
-        if pending.is_empty() {
-            return;
+    /// Adds a pending combination as an observation of its predicted cost, if there is room.
+    pub(crate) fn imagine(&mut self, space: &Space<K>, c: &Combination<K>) {
+        let mean = self.posterior(space, c, &ANY).map_or(0.0, |posterior| posterior.mean);
+        let x = self.geometry.locate(space, c);
+        if self.observations.push_fantasy(c, &x) {
+            let _ = self.fantasies.push(mean);
         }
-        let n = self.observations.len();
-        let mut y = self.standardised();
-        for (y, c) in y.iter_mut().skip(n).zip(pending) {
-            *y = self.posterior(space, c, &ANY).map_or(0.0, |posterior| posterior.mean);
-            let x = self.geometry.locate(space, c);
-            if !self.observations.push_fantasy(c, &x) {
-                break;
-            }
-        }
-        let all = self.observations.points().count();
+    }
+
+    /// Adds the next imagined observation to the factor. One that breaks the factor down is left out
+    /// together with those after it: the fit must not change for a fantasy.
+    pub(crate) fn add_imagined(&mut self, space: &Space<K>) {
+        let all = self.observations.combinations().len();
         let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
         let inputs = Inputs { space, geometry, observations, product, hyper };
-        // On an error the rows before it stay.
-        let _ = inputs.extend(gp, &noise.used, all);
-        self.condition(config, &y);
+        let _ = inputs.extend(gp, &noise.used, all.min(gp.len() + 1));
     }
 
-    /// Removes pending combinations from the process.
+    /// Conditions the process on what is imagined.
+    pub(crate) fn condition_imagined(&mut self, config: &Config) {
+        let noise = self.noise.used;
+        self.whiten_costs();
+        self.gp.whiten_ones();
+        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        self.label();
+    }
+
+    /// Whether the process is that of the observations: no tell and no fantasies are under way.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.fantasies.is_empty() && !self.is_learning()
+    }
+
+    /// Removes what is imagined from the process.
     pub(crate) fn remove_fantasies(&mut self, config: &Config) {
-        self.observations.remove_fantasies();
-        let n = self.observations.len();
-        if self.gp.len() > n {
-            self.gp.truncate(n);
-            self.condition(config, &self.standardised());
+        if !self.fantasies.is_empty() {
+            self.fantasies.clear();
+            self.observations.remove_fantasies();
+            self.gp.truncate(self.observations.len());
+            self.condition(config);
         }
     }
 
-    /// Standardised costs; a failure gets the median of the successes.
+    /// Extends the factor by one point, if it has fewer than n; returns whether it had to. If it
+    /// breaks down, starts over with more noise, which makes any covariance factorisable.
     #[inline(never)]
-    fn standardised(&self) -> [f32; T] {
-        let median = self.observations.ranked(self.observations.measured() / 2);
-        let median = median.map_or(0.0, |o| self.standard.apply(o.value));
-        let mut y = [0.0; T];
-        for (y, cost) in y.iter_mut().zip(self.observations.costs()) {
-            *y = cost.map_or(median, |cost| self.standard.apply(cost));
+    fn extend(&mut self, space: &Space<K>, n: usize) -> bool {
+        if self.gp.len() >= n {
+            return false;
         }
-        y
-    }
-
-    /// Extends the factor to n points. If it breaks down, rebuilds it with more noise, which makes
-    /// any covariance factorisable.
-    #[inline(never)]
-    fn complete(&mut self, space: &Space<K>, n: usize) {
-        loop {
-            let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
-            let inputs = Inputs { space, geometry, observations, product, hyper };
-            let more = inputs.extend(gp, &noise.used, n).is_err()
-                && if D == 0 { self.noise.increase() } else { self.fit.add_noise() };
-            if !more {
-                return;
-            }
+        let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
+        if inputs.extend(gp, &noise.used, gp.len() + 1).is_ok() {
+            return true;
+        }
+        let more = if D == 0 { self.noise.increase() } else { self.fit.add_noise() };
+        if more {
             if D > 0 {
                 self.use_matern();
             }
             self.factors = self.factors.wrapping_add(1);
             self.gp.clear();
         }
+        more
     }
 
     /// Rebuilds the process from the observations and hyper-parameters alone; `learn` must give the
     /// same.
     #[cfg(test)]
     pub(crate) fn rebuild(&mut self, space: &Space<K>, config: &Config) {
-        self.complete(space, self.observations.len());
-        self.condition(config, &self.standardised());
+        while self.extend(space, self.observations.len()) {}
+        self.condition(config);
     }
 
     /// The posterior of a combination, in standardised units. `needed(mean)` is the variance that a
@@ -321,26 +335,70 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     ) -> Option<Posterior> {
         let x = self.geometry.locate(space, c);
         let point = Point { combination: c, x: &x };
-        let inputs = self.inputs(space);
-        self.gp.posterior_above(inputs.variance(point), |row| inputs.covariances(point, 0, row), needed)
+        self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed)
     }
 
-    /// The same for a caller that keeps the whitened covariances `v` and their `partial` sums:
-    /// absorbs only the observations that these do not cover yet.
-    pub(crate) fn extend_posterior(
+    /// [`posterior`](Self::posterior) of the combination beside a path that has this level of the
+    /// knob entered last.
+    #[inline(never)]
+    pub(crate) fn posterior_beside(
         &self,
         space: &Space<K>,
-        point: Point<'_, K, D>,
+        path: &Path<K, T>,
+        (knob, level): (usize, Level),
+        needed: &dyn Fn(f32) -> f32,
+    ) -> Option<Posterior> {
+        if D > 0 {
+            return self.posterior(space, &path.at().with(knob, level), needed);
+        }
+        self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed)
+    }
+
+    /// A posterior for a caller that keeps the whitened covariances `v` and their `partial` sums:
+    /// absorbs only the observations that these do not cover yet. `write` writes their covariances,
+    /// from the one with this index on, and returns the combination's own.
+    pub(crate) fn extend_posterior(
+        &self,
         v: &mut [f32; T],
         partial: &mut Partial,
+        write: impl FnOnce(usize, &mut [f32]) -> f32,
     ) -> Option<Posterior> {
         let covered = partial.len();
-        let inputs = self.inputs(space);
+        let own = write(covered, v.get_mut(covered..self.gp.len())?);
         if covered == 0 {
-            *partial = Partial::new(inputs.variance(point));
+            *partial = Partial::new(own);
         }
-        inputs.covariances(point, covered, v.get_mut(covered..self.gp.len())?);
-        self.gp.absorb(v, partial, f32::NEG_INFINITY).then(|| self.gp.finish(v, partial))
+        self.gp.absorb(v, partial, f32::NEG_INFINITY).then(|| self.gp.finish(partial))
+    }
+
+    /// The covariances of a combination with stored coordinates, from an observation on; returns
+    /// its own.
+    pub(crate) fn covariances(&self, space: &Space<K>, point: Point<'_, K, D>, from: usize, row: &mut [f32]) -> f32 {
+        self.inputs(space).all(point, from, row)
+    }
+
+    /// The kernel and the combinations of a path.
+    pub(crate) fn kernel(&self) -> (&Product<K, M>, &[Combination<K>]) {
+        (&self.product, self.observations.combinations())
+    }
+
+    /// Begins a path at a combination, for the observations from `first` on.
+    pub(crate) fn begin(&self, path: &mut Path<K, T>, at: Combination<K>, first: usize) {
+        if D == 0 { path.begin(self.kernel(), at, first) } else { path.jump(at) }
+    }
+
+    /// A path comes to a knob; returns whether products had to be computed.
+    pub(crate) fn enter(&self, path: &mut Path<K, T>, knob: usize) -> bool {
+        D == 0 && path.enter(self.kernel(), knob)
+    }
+
+    /// A path takes a level of a knob.
+    pub(crate) fn go(&self, path: &mut Path<K, T>, (knob, level): (usize, Level)) {
+        if D == 0 {
+            path.go(self.kernel(), (knob, level));
+        } else {
+            path.jump(path.at().with(knob, level));
+        }
     }
 
     /// The posterior mean of observation i without its covariances: what K⁻¹ leaves of its cost.
@@ -386,6 +444,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
             return self.product.covariance(point.combination.all(), point.combination.all());
         }
         self.hyper.variance(self.geometry.own_pair(self.space, point))
+    }
+
+    /// [`covariances`](Self::covariances), and returns the prior variance.
+    fn all(&self, point: Point<'_, K, D>, first: usize, row: &mut [f32]) -> f32 {
+        self.covariances(point, first, row);
+        self.variance(point)
     }
 
     /// Writes the prior covariances of a combination with the points from `first` on, as many as

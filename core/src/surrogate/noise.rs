@@ -18,7 +18,11 @@
 //! - Candidates are scored by the best hypothesis alone. The uncertainty that we report includes
 //!   what the other hypotheses would add.
 //!
-//! **Cost.** A factorisation per hypothesis, at every fourth fit.
+//! - Weighing is dear, so at every fourth fit only the best hypothesis, its neighbours and one other
+//!   by turns are assessed; the rest keep their distance from the best. All are assessed at the first
+//!   fit and when repeats show something new.
+//!
+//! **Cost.** A factorisation per assessed hypothesis.
 
 use crate::config::Noise;
 use crate::math::float::{ln, short_exp};
@@ -114,6 +118,14 @@ pub(crate) struct Belief {
     /// Number of fits, and what repeats had shown at the last one.
     fits: u8,
     seen: Seen,
+    /// Per hypothesis: the logarithm of its evidence and prior, in the end that of the best
+    /// subtracted; and its signal variance.
+    evidence: [f32; COUNT],
+    signal: [f32; COUNT],
+    /// The hypotheses still to be assessed, and those that were, one bit each; which was the last.
+    due: u16,
+    assessed: u16,
+    last: u8,
 }
 
 impl Belief {
@@ -124,6 +136,11 @@ impl Belief {
         doubt: 0.0,
         fits: 0,
         seen: Seen::Nothing,
+        evidence: [0.0; COUNT],
+        signal: [0.0; COUNT],
+        due: 0,
+        assessed: 0,
+        last: 0,
     };
 
     pub(crate) const START: Self = Self { best: FIRST, ..Self::of(deterministic(1e-3)) };
@@ -151,52 +168,84 @@ impl Belief {
         next.is_some()
     }
 
-    /// Whether a fit has to weigh the hypotheses: every fourth, and whenever repeats show something
-    /// new. Call it once per fit.
-    pub(crate) fn is_due(&mut self, seen: Seen) -> bool {
-        let is_due = self.fits.is_multiple_of(EVERY) || self.seen != seen;
-        (self.fits, self.seen) = (self.fits.wrapping_add(1), seen);
-        is_due
+    /// Begins to weigh the hypotheses, if this fit has to: every fourth does, and whenever repeats
+    /// show something new. Call it once per fit.
+    pub(crate) fn begin(&mut self, config: &Noise, seen: Seen) {
+        let (turn, is_first) = (self.fits / EVERY, self.fits == 0 || self.seen != seen);
+        let is_due = self.fits.is_multiple_of(EVERY) || is_first;
+        // Past the first, so that it does not come back.
+        self.fits = self.fits.checked_add(1).unwrap_or(EVERY);
+        (self.seen, self.due, self.assessed) = (seen, 0, 0);
+        if !is_due {
+            return;
+        }
+        let best = usize::from(self.best);
+        for (i, h) in ALL.iter().enumerate() {
+            let is_allowed = match (config, seen) {
+                (Noise::None, _) | (_, Seen::Equal) => !h.is_noisy(),
+                (_, Seen::Different) => h.is_noisy(),
+                _ => true,
+            };
+            let is_near = i.abs_diff(best) <= 1 || i == usize::from(turn) % COUNT;
+            if !is_allowed {
+                self.evidence.iter_mut().skip(i).take(1).for_each(|own| *own = f32::NEG_INFINITY);
+            } else if is_first || is_near {
+                self.due |= 1 << i;
+            }
+        }
+        // The others are known relative to the last best one.
+        if !is_first {
+            self.due |= 1 << best;
+        }
     }
 
-    /// Weighs all hypotheses that the repeats allow. `assess` returns the log evidence and the
-    /// signal variance of one, and is called for the one that is kept last.
-    pub(crate) fn weigh(&mut self, config: &Noise, seen: Seen, mut assess: impl FnMut(&Hypothesis) -> (f32, f32)) {
-        let allowed = |h: &Hypothesis| match (config, seen) {
-            (Noise::None, _) | (_, Seen::Equal) => !h.is_noisy(),
-            (_, Seen::Different) => h.is_noisy(),
-            _ => true,
-        };
-        let mut found = [(f32::NEG_INFINITY, 0.0); COUNT];
-        let before = usize::from(self.best);
-        let mut weigh = |i: usize| {
-            let (Some(h), Some(found)) = (ALL.get(i), found.get_mut(i)) else { return };
-            if allowed(h) {
-                let (evidence, signal) = assess(h);
-                *found = (evidence + h.log_prior(), signal);
-            }
-        };
-        // The last one assessed is the last best one, which most often stays the best.
-        (0..COUNT).filter(|i| *i != before).for_each(&mut weigh);
-        weigh(before);
-        let mut best = before;
-        for (i, one) in found.iter().enumerate() {
-            if found.get(best).is_none_or(|best| one.0 > best.0) {
+    /// The next hypothesis to assess.
+    pub(crate) fn next(&mut self) -> Option<Hypothesis> {
+        // The last best one comes last: it most often stays the best, and its factor can be used.
+        let others = self.due & !(1 << self.best);
+        let left = if others != 0 { others } else { self.due };
+        let i = left.trailing_zeros();
+        let next = ALL.get(i as usize).copied().filter(|_| left != 0)?;
+        self.due &= !(1 << i);
+        self.assessed |= 1 << i;
+        self.last = i as u8;
+        Some(next)
+    }
+
+    /// Reports the log evidence and the signal variance of the last one.
+    pub(crate) fn report(&mut self, evidence: f32, signal: f32) {
+        let (i, Some(h)) = (usize::from(self.last), ALL.get(usize::from(self.last))) else { return };
+        let evidence = evidence + h.log_prior();
+        if let (Some(own), Some(own_signal)) = (self.evidence.get_mut(i), self.signal.get_mut(i)) {
+            (*own, *own_signal) = (evidence, signal);
+        }
+        if self.last == self.best {
+            // What is known of those not assessed is relative to this one.
+            let others = self.evidence.iter_mut().enumerate().filter(|(i, _)| self.assessed & (1 << i) == 0);
+            others.for_each(|(_, other)| *other += evidence);
+        }
+    }
+
+    /// Chooses the best, if any was assessed. Returns whether the last one assessed is in use, so
+    /// that its factor can stay.
+    pub(crate) fn end(&mut self) -> bool {
+        if self.assessed == 0 {
+            return false;
+        }
+        let mut best = usize::from(self.last);
+        for (i, one) in self.evidence.iter().enumerate() {
+            if self.evidence.get(best).is_none_or(|best| one > best) {
                 best = i;
             }
         }
-        let most = found.get(best).map_or(0.0, |best| best.0);
-        if best != before
-            && let Some(h) = ALL.get(best)
-        {
-            assess(h);
-        }
+        let most = self.evidence.get(best).copied().filter(|most| most.is_finite()).unwrap_or(0.0);
         let (mut all, mut noisy, mut doubt) = (0.0f32, 0.0, 0.0);
-        for (i, (h, (evidence, signal))) in ALL.iter().zip(&found).enumerate() {
+        for (i, (h, (evidence, signal))) in ALL.iter().zip(self.evidence.iter_mut().zip(&self.signal)).enumerate() {
+            *evidence -= most;
             if !evidence.is_finite() {
                 continue;
             }
-            let weight = short_exp((evidence - most).min(0.0));
+            let weight = short_exp(evidence.min(0.0));
             all += weight;
             noisy += if h.is_noisy() { weight } else { 0.0 };
             // The best one's own noise is in the posterior already.
@@ -213,6 +262,7 @@ impl Belief {
         self.used = ALL.get(best).copied().unwrap_or(self.used);
         let all = if all > 0.0 { all } else { 1.0 };
         (self.noisy, self.doubt) = (noisy / all, doubt / all);
+        best == usize::from(self.last)
     }
 }
 
@@ -223,15 +273,43 @@ mod tests {
     /// Weighs with an evidence that peaks at this total noise.
     fn weighed(config: Noise, seen: Seen, peak: f32) -> (Belief, Hypothesis) {
         let (mut belief, mut last) = (Belief::START, deterministic(0.0));
-        belief.weigh(&config, seen, |h| {
-            last = *h;
-            (-20.0 * (ln(h.residual + h.noise) - ln(peak)).abs(), 1.0)
-        });
+        weigh(&mut belief, config, seen, peak, &mut last);
         (belief, last)
     }
 
+    /// One fit; returns how many hypotheses were assessed.
+    fn weigh(belief: &mut Belief, config: Noise, seen: Seen, peak: f32, last: &mut Hypothesis) -> usize {
+        let mut count = 0;
+        belief.begin(&config, seen);
+        while let Some(h) = belief.next() {
+            belief.report(-20.0 * (ln(h.residual + h.noise) - ln(peak)).abs(), 1.0);
+            (*last, count) = (h, count + 1);
+        }
+        if count > 0 && !belief.end() {
+            *last = belief.used;
+        }
+        count
+    }
+
+    /// All at the first fit, then few at every fourth; a peak that moves is followed, and what is far
+    /// from it keeps little weight.
     #[test]
-    fn the_evidence_chooses_and_the_last_assessed_is_used() {
+    fn later_fits_assess_the_neighbours_of_the_best() {
+        let (mut belief, mut last) = (Belief::START, deterministic(0.0));
+        let mut fit = |peak, belief: &mut Belief| weigh(belief, Noise::Auto, Seen::Nothing, peak, &mut last);
+        assert_eq!(fit(1e-3, &mut belief), COUNT);
+        assert!([1e-3; 3].iter().all(|peak| fit(*peak, &mut belief) == 0));
+        assert!((3..=4).contains(&fit(1e-3, &mut belief)));
+        for _ in 0..24 {
+            fit(0.301, &mut belief);
+        }
+        assert!((belief.used.noise - 0.3).abs() < 1e-6 && belief.noisy > 0.99, "{belief:?}");
+        // A new kind of repeat: everything that it allows.
+        assert_eq!(weigh(&mut belief, Noise::Auto, Seen::Different, 0.301, &mut last), 6);
+    }
+
+    #[test]
+    fn the_evidence_chooses() {
         for (peak, noisy) in [(1e-4, false), (0.031, true), (1.001, true), (3.001, true)] {
             let (belief, last) = weighed(Noise::Auto, Seen::Nothing, peak);
             assert_eq!((belief.used.is_noisy(), belief.used), (noisy, last), "{peak}");

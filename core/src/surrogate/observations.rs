@@ -123,9 +123,9 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.order.len()
     }
 
-    /// The position of this observation or fantasy.
+    /// The position of this observation.
     pub(crate) fn find(&self, c: &Combination<K>) -> Option<usize> {
-        self.combinations.iter().position(|own| own == c)
+        self.combinations.iter().take(self.len()).position(|own| own == c)
     }
 
     /// Observation i, with its cost as value.
@@ -150,6 +150,11 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     /// The measured observation of this rank by cost, 0 the best; of equal costs the first told.
     pub(crate) fn ranked(&self, rank: usize) -> Option<Observation<K>> {
         self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
+    }
+
+    /// The combinations of all points, fantasies last.
+    pub(crate) fn combinations(&self) -> &[Combination<K>] {
+        &self.combinations
     }
 
     /// All points, fantasies last.

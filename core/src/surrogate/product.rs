@@ -264,12 +264,43 @@ impl<const K: usize, const M: usize> Product<K, M> {
     /// The prior covariance of two combinations, as a share of the signal variance.
     #[inline(always)]
     pub(crate) fn covariance(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
+        self.normalised(self.product(a, b, K))
+    }
+
+    /// The covariance that belongs to a product of all factors.
+    #[inline(always)]
+    pub(crate) fn normalised(&self, product: f32) -> f32 {
+        (product - 1.0) * self.scale
+    }
+
+    /// The product of all factors, but without that of a graded knob `without`; K leaves out none.
+    #[inline(always)]
+    pub(crate) fn product(&self, a: &[Level; K], b: &[Level; K], without: usize) -> f32 {
         let mut product = self.nominal_product(a, b);
         if M > 0 {
-            let graded = self.factors.iter().zip(a.iter().zip(b)).filter(|(factor, _)| factor.is_graded());
-            graded.for_each(|(factor, (a, b))| product *= self.factor(factor, *a, *b));
+            let knobs = self.factors.iter().zip(a.iter().zip(b)).enumerate();
+            let graded = knobs.filter(|(i, (factor, _))| factor.is_graded() && *i != without);
+            graded.for_each(|(_, (factor, (a, b)))| product *= self.factor(factor, *a, *b));
         }
-        (product - 1.0) * self.scale
+        product
+    }
+
+    /// Whether a knob is graded.
+    pub(crate) fn is_graded(&self, knob: usize) -> bool {
+        self.factors.get(knob).is_some_and(Factor::is_graded)
+    }
+
+    /// [`factor`](Self::factor) of the knob at this index.
+    #[inline(always)]
+    pub(crate) fn factor_of(&self, knob: usize, a: Level, b: Level) -> f32 {
+        self.factors.get(knob).map_or(1.0, |factor| self.factor(factor, a, b))
+    }
+
+    /// What a product is multiplied by when a nominal knob becomes equal, and when it becomes
+    /// different.
+    pub(crate) fn exchange(&self, knob: usize) -> [f32; 2] {
+        let nominal = self.factors.get(knob).filter(|factor| factor.kind == Kind::Nominal);
+        nominal.map_or([1.0; 2], |factor| [factor.same / factor.differ, factor.differ / factor.same])
     }
 
     /// The product of the nominal knobs' factors.

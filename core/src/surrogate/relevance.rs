@@ -20,7 +20,7 @@
 //! - The inverse is never stored: column after column of it is enough.
 //!
 //! **Cost.** n³/3 multiplications for the columns, about 3nK per column for the slopes of nominal
-//! knobs and five times that for graded ones; 4K + T numbers of stack.
+//! knobs and five times that for graded ones; 3K + T numbers of state.
 
 use crate::math::float::dot;
 use crate::space::Combination;
@@ -51,22 +51,16 @@ impl Fitted {
 }
 
 impl<const K: usize, const M: usize> Product<K, M> {
-    /// One step of every fitted number, from a process that is conditioned on these combinations.
-    pub(crate) fn fit<'a, const T: usize, const P: usize>(
-        &mut self,
-        gp: &Gp<T, P>,
-        points: impl Iterator<Item = &'a Combination<K>> + Clone,
-    ) where
-        Combination<K>: 'a,
-    {
-        let (relevance, length) = self.likelihood_slopes(gp, points);
+    /// One step of every fitted number along the slopes of the log likelihood.
+    pub(crate) fn climb(&mut self, slopes: &PairSums<K>) {
+        let (relevance, length) = slopes.of(self);
         let (mut all, prior) = (0.0, self.prior_common());
         for (slope, factor) in relevance.iter().zip(self.factors()) {
             // At its limit, g no longer changes tᵢ.
             all += if factor.is_at_limit() && *slope > 0.0 { 0.0 } else { *slope };
         }
         self.common.climb(all - (self.common.at - prior), COMMON);
-        for (factor, (relevance, length)) in self.factors_mut().iter_mut().zip(relevance.iter().zip(&length)) {
+        for (factor, (relevance, length)) in self.factors_mut().iter_mut().zip(relevance.iter().zip(length)) {
             if factor.is_fixed() {
                 continue;
             }
@@ -78,39 +72,12 @@ impl<const K: usize, const M: usize> Product<K, M> {
         }
         self.derive();
     }
-
-    /// The slopes of the log likelihood with every ln tᵢ and ln ℓᵢ; 0 for a knob of one level.
-    fn likelihood_slopes<'a, const T: usize, const P: usize>(
-        &self,
-        gp: &Gp<T, P>,
-        points: impl Iterator<Item = &'a Combination<K>> + Clone,
-    ) -> ([f32; K], [f32; K])
-    where
-        Combination<K>: 'a,
-    {
-        let mut sums = Sums { pairs: 0.0, weights: 0.0, differing: [0.0; K], relevance: [0.0; K], length: [0.0; K] };
-        for (j, own) in points.clone().take(gp.len()).enumerate() {
-            let column = gp.inverse_column(j);
-            for ((i, other), inverse) in points.clone().enumerate().skip(j).zip(column.iter().skip(j)) {
-                // The diagonal counts once, everything else twice, and all of it by half.
-                let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * self.scale;
-                sums.add(self, weight, own.all(), other.all());
-            }
-        }
-        // What the division by N − 1 takes from every tᵢ.
-        let common = (sums.pairs - sums.weights) * self.scale * self.whole;
-        let Sums { pairs, differing, mut relevance, length, .. } = sums;
-        for ((slope, factor), differing) in relevance.iter_mut().zip(self.factors()).zip(&differing) {
-            let [equal, differ] = factor.shares();
-            *slope += equal * (pairs - differing) + differ * differing
-                - common * factor.relevance() / (1.0 + factor.relevance());
-        }
-        (relevance, length)
-    }
 }
 
-/// Sums over pairs of points, from which the slopes follow.
-struct Sums<const K: usize> {
+/// Sums over pairs of points, from which the slopes of the log likelihood follow. They grow by one
+/// column of K⁻¹ at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct PairSums<const K: usize> {
     /// Of weight times product, and of the weights.
     pairs: f32,
     weights: f32,
@@ -121,7 +88,40 @@ struct Sums<const K: usize> {
     length: [f32; K],
 }
 
-impl<const K: usize> Sums<K> {
+impl<const K: usize> PairSums<K> {
+    pub(crate) const ZERO: Self =
+        Self { pairs: 0.0, weights: 0.0, differing: [0.0; K], relevance: [0.0; K], length: [0.0; K] };
+
+    /// Adds the pairs of point j with those from it on, given its column of K⁻¹.
+    #[inline(never)]
+    pub(crate) fn add_column<const M: usize, const T: usize, const P: usize>(
+        &mut self,
+        (kernel, points): (&Product<K, M>, &[Combination<K>]),
+        gp: &Gp<T, P>,
+        j: usize,
+        column: &[f32; T],
+    ) {
+        let Some(own) = points.get(j) else { return };
+        for ((i, other), inverse) in points.iter().enumerate().take(gp.len()).skip(j).zip(column.iter().skip(j)) {
+            // The diagonal counts once, everything else twice, and all of it by half.
+            let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * kernel.scale;
+            self.add(kernel, weight, own.all(), other.all());
+        }
+    }
+
+    /// The slopes with every ln tᵢ and ln ℓᵢ; 0 for a knob of one level.
+    fn of<const M: usize>(&self, kernel: &Product<K, M>) -> ([f32; K], &[f32; K]) {
+        // What the division by N − 1 takes from every tᵢ.
+        let common = (self.pairs - self.weights) * kernel.scale * kernel.whole;
+        let mut relevance = self.relevance;
+        for ((slope, factor), differing) in relevance.iter_mut().zip(kernel.factors()).zip(&self.differing) {
+            let [equal, differ] = factor.shares();
+            *slope += equal * (self.pairs - differing) + differ * differing
+                - common * factor.relevance() / (1.0 + factor.relevance());
+        }
+        (relevance, &self.length)
+    }
+
     /// Adds one pair. A nominal knob has only two factors, so all it needs is which pairs differ.
     #[inline(always)]
     fn add<const M: usize>(&mut self, kernel: &Product<K, M>, weight: f32, a: &[Level; K], b: &[Level; K]) {
@@ -215,6 +215,17 @@ mod tests {
         gp
     }
 
+    /// The slopes of a process on these points.
+    fn slopes(kernel: &Kernel, points: &[Combination<4>], y: &[f32]) -> PairSums<4> {
+        let (gp, mut slopes, mut column) = (process(kernel, points, y), PairSums::ZERO, [0.0; N]);
+        for j in 0..N {
+            gp.half_column(j, &mut column);
+            gp.whole_column(j, &mut column);
+            slopes.add_column((kernel, points), &gp, j, &column);
+        }
+        slopes
+    }
+
     /// Against differences of the likelihood itself.
     #[test]
     fn slopes_are_those_of_the_likelihood() {
@@ -226,7 +237,8 @@ mod tests {
         });
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();
-        let (relevance, length) = kernel.likelihood_slopes(&process(&kernel, &points, &y), points.iter());
+        let slopes = slopes(&kernel, &points, &y);
+        let (relevance, length) = slopes.of(&kernel);
         const STEP: f32 = 0.05;
         let difference = |change: fn(&mut Kernel, usize, f32), i: usize| {
             let at = |step: f32| {
@@ -256,7 +268,7 @@ mod tests {
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();
         for _ in 0..20 {
-            kernel.fit(&process(&kernel, &points, &y), points.iter());
+            kernel.climb(&slopes(&kernel, &points, &y));
         }
         let [first, others @ ..] = kernel.factors();
         assert!(others.iter().all(|factor| factor.relevance() < 0.3 * first.relevance()));

@@ -1,56 +1,47 @@
 //! Asking for the next combination: algorithm 1, lines 5 and 6.
 //!
-//! **Choices**
-//! - `ask_begin` starts an ask, each `ask_step` scores a slice of candidates, and the smallest
-//!   score ends it; `ask` is one long slice.
-//! - Proposals that need no score (the queue, the initial ones, the incumbent in doubt) are chosen
-//!   when the ask begins.
-//! - Fantasies exist only within a slice, so calls between slices never see them.
+//! ```text
+//!  queued               → predict
+//!  initial              → draw → predict
+//!  otherwise            → search → again → predict
+//!  with some pending    → search, if the table is empty → fantasise → search → again → predict
+//! ```
 //!
-//! **Cost.** At most L candidates of O(t²): rows of the table, then sweeps.
+//! **Choices**
+//! - `ask_begin` starts an ask, and each step scores a candidate or does as much of something else;
+//!   `ask` is all steps in a row.
+//! - Pending combinations are fantasised until the search ends; meanwhile there are no predictions,
+//!   so a user sees only those that depend on the observations alone.
+//! - What was proposed is predicted anew: along the path of the search it was rounded otherwise, and
+//!   pending combinations counted.
+//!
+//! **Cost.** At most L/2 candidates of O(t²), or L in a space that is its own table.
 
+use super::draw::Draw;
 use super::{MOST_PENDING, Purpose, Tuner, limited};
-use crate::acquire::acquisition::{Rule, chance};
 use crate::acquire::cache::Cache;
-use crate::acquire::scan::{Candidate, Scan, Scored};
-use crate::config::Noise;
+use crate::acquire::sweep::Scored;
 use crate::error::AskError;
-use crate::math::float::{ln, sqrt};
-use crate::math::list;
+use crate::math::float::ln;
 use crate::space::Combination;
 use crate::surrogate::gp::Posterior;
-use crate::surrogate::noise::Seen;
 use crate::tuner::proposal::{Estimate, Proposal};
 
-/// Random draws before combinations are tried in order.
-const DRAWS: u32 = 64;
-/// Combinations tried in order before giving up on a space that is too large to try whole.
-const SCAN: u32 = 1 << 16;
-
-/// How many of the best combinations may be measured again.
-const AGAIN: usize = 8;
-/// Logarithm of how many times as much a repeat must be worth as a new combination. With 0, some
-/// 40 of 100 measurements were repeats and the regret was the same or worse.
-const MUCH_MORE: f32 = 2.0;
-/// Weight that the noisy hypotheses need before anything is measured again, until a repeat has
-/// differed.
-const CONVINCED: f32 = 0.97;
-
-/// An ask under way.
+/// What an ask does next.
 #[derive(Clone, Debug)]
-pub(super) struct Asking<const K: usize> {
-    pub(super) active: bool,
-    /// Proposed whatever its score.
-    pub(super) direct: Option<Combination<K>>,
-    pub(super) scan: Scan<K>,
-    pub(super) rule: Rule,
-    /// The smallest posterior mean of all measured combinations.
-    incumbent: f32,
-}
-
-impl<const K: usize> Asking<K> {
-    pub(super) const NONE: Self =
-        Self { active: false, direct: None, scan: Scan::EMPTY, rule: Rule::Ucb { beta: 0.0 }, incumbent: 0.0 };
+pub(super) enum Stage<const K: usize> {
+    /// Nothing is being asked.
+    None,
+    /// Draws a combination, regardless of the model.
+    Draw(Draw<K>),
+    /// Searches the table; the last search decides.
+    Search { is_last: bool },
+    /// Treats pending combinations as measured: this step of it.
+    Fantasise(usize),
+    /// Compares what the search found with measuring one of the best again.
+    Again,
+    /// Proposes this combination.
+    Predict(Combination<K>),
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -71,9 +62,25 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// ```
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
         self.ask_begin()?;
+        self.ask_on()
+    }
+
+    /// Takes all steps that are left.
+    pub(super) fn ask_on(&mut self) -> Result<Proposal<K>, AskError> {
         loop {
-            if let Some(proposal) = self.ask_step(u16::MAX)? {
+            if let Some(proposal) = self.step(None::<&mut Cache<D, T, 0>>)? {
                 return Ok(proposal);
+            }
+        }
+    }
+
+    /// Any combination that may be asked, regardless of the model.
+    pub(super) fn draw(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
+        let mut draw = Draw::new(&self.space, self.random(purpose));
+        loop {
+            let c = draw.next(&self.space)?;
+            if self.is_open(&c) {
+                return Ok(c);
             }
         }
     }
@@ -96,10 +103,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// }
     /// # Ok::<(), trimtab::Error>(())
     /// ```
-    pub fn ask_with<const C: usize>(&mut self, cache: &mut Cache<K, D, T, C>) -> Result<Proposal<K>, AskError> {
+    pub fn ask_with<const C: usize>(&mut self, cache: &mut Cache<D, T, C>) -> Result<Proposal<K>, AskError> {
         self.ask_begin()?;
         loop {
-            if let Some(proposal) = self.step(u16::MAX, Some(cache))? {
+            if let Some(proposal) = self.step(Some(cache))? {
                 return Ok(proposal);
             }
         }
@@ -118,7 +125,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     ///     let whole = tuner.clone().ask()?;
     ///     tuner.ask_begin()?;
     ///     let proposal = loop {
-    ///         // Five candidates, then back to the control loop.
+    ///         // Five steps, then back to the control loop.
     ///         if let Some(proposal) = tuner.ask_step(5)? { break proposal }
     ///     };
     ///     assert_eq!(proposal, whole);
@@ -130,203 +137,149 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if self.space.knobs().is_empty() {
             return Err(AskError::Uninitialised);
         }
+        self.finish_tell();
         if self.pending.is_full() {
             return Err(AskError::TooManyPending { most: MOST_PENDING });
         }
         self.cancel_ask();
-        let direct = match self.queued() {
-            Some(queued) => Some(queued),
-            None if self.len() < usize::from(self.config.initial.max(1)) => Some(self.any_open(Purpose::Initial)?),
-            None => None,
+        self.search.score = 0.0;
+        self.asking = match self.queued() {
+            Some(queued) => Stage::Predict(queued),
+            None if !self.chooses() => Stage::Draw(Draw::new(&self.space, self.random(Purpose::Initial))),
+            None => {
+                self.begin_search();
+                let is_last = self.pending.is_empty();
+                if is_last || !self.is_filled() { Stage::Search { is_last } } else { Stage::Fantasise(0) }
+            }
         };
-        if direct.is_none() {
-            let best = self.by_posterior();
-            let incumbent = best.map_or(0.0, |i| self.model.measured_mean(i).unwrap_or(0.0));
-            self.asking.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), incumbent);
-            let from = best.and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
-            let steps = self.rows() - self.table.len().min(self.rows());
-            let scan = Scan::new(&self.space, &self.table, steps, from, &mut self.random(Purpose::Sweep));
-            (self.asking.incumbent, self.asking.scan) = (incumbent, scan);
-        }
-        (self.asking.direct, self.asking.active) = (direct, true);
         Ok(())
     }
 
-    /// Scores at most `candidates` more candidates of an ask begun with
-    /// [`ask_begin`](Self::ask_begin). Returns the proposal once it is found, with the same bits as
-    /// [`ask`](Self::ask), and `None` before.
-    pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
-        self.step(candidates, None::<&mut Cache<K, D, T, 0>>)
+    /// Takes at most `steps` more steps of an ask begun with [`ask_begin`](Self::ask_begin), each of
+    /// which scores a candidate or does as much of something else. Returns the proposal once it is
+    /// found, with the same bits as [`ask`](Self::ask), and `None` before.
+    pub fn ask_step(&mut self, steps: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.steps(steps, None::<&mut Cache<D, T, 0>>)
     }
 
-    fn step<const C: usize>(
+    /// [`ask_step`](Self::ask_step) with a cache, as in [`ask_with`](Self::ask_with). All steps of
+    /// one ask should have it.
+    pub fn ask_step_with<const C: usize>(
         &mut self,
-        candidates: u16,
-        cache: Option<&mut Cache<K, D, T, C>>,
+        steps: u16,
+        cache: &mut Cache<D, T, C>,
     ) -> Result<Option<Proposal<K>>, AskError> {
-        if !self.asking.active {
-            return Err(AskError::NotBegun);
-        }
-        if self.asking.direct.is_none() && self.with_fantasies(|tuner| tuner.score_candidates(candidates, true, cache))
-        {
-            return Ok(None);
-        }
-        let (direct, best) = (self.asking.direct, self.asking.scan.best());
-        self.cancel_ask();
-        let scored = match (direct, best) {
-            (Some(c), _) => self.unscored(c),
-            (None, Some(best)) => self.worth_again(best.posterior).unwrap_or(best),
-            (None, None) => self.unscored(self.any_open(Purpose::Scan)?),
-        };
-        let proposal = self.proposal(scored);
-        self.mark_pending(&proposal.combination);
-        Ok(Some(proposal))
+        self.steps(steps, Some(cache))
     }
 
-    /// Runs `work` while the model treats pending combinations as measured.
-    pub(super) fn with_fantasies<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+    fn steps<const C: usize>(
+        &mut self,
+        steps: u16,
+        mut cache: Option<&mut Cache<D, T, C>>,
+    ) -> Result<Option<Proposal<K>>, AskError> {
+        for _ in 0..steps {
+            let proposal = self.step(cache.as_deref_mut())?;
+            if proposal.is_some() {
+                return Ok(proposal);
+            }
+        }
+        if let Stage::None = self.asking { Err(AskError::NotBegun) } else { Ok(None) }
+    }
+
+    /// One step.
+    #[inline(never)]
+    fn step<const C: usize>(&mut self, cache: Option<&mut Cache<D, T, C>>) -> Result<Option<Proposal<K>>, AskError> {
+        match &mut self.asking {
+            Stage::None => return Err(AskError::NotBegun),
+            Stage::Draw(draw) => {
+                let drawn = draw.next(&self.space);
+                match drawn {
+                    Ok(c) if self.is_open(&c) => self.asking = Stage::Predict(c),
+                    Ok(_) => {}
+                    Err(error) => {
+                        self.cancel_ask();
+                        return Err(error);
+                    }
+                }
+            }
+            Stage::Search { is_last } => {
+                let is_last = *is_last;
+                if self.search_step(1, true, cache) {
+                    return Ok(None);
+                }
+                if !is_last {
+                    self.search.restart();
+                    self.asking = Stage::Fantasise(0);
+                } else {
+                    self.model.remove_fantasies(&self.config);
+                    self.asking = Stage::Again;
+                    self.begin_again();
+                }
+            }
+            Stage::Fantasise(i) => {
+                let i = *i;
+                self.asking = if self.fantasise(i) { Stage::Fantasise(i + 1) } else { Stage::Search { is_last: true } };
+            }
+            Stage::Again => {
+                if self.again_step() {
+                    return Ok(None);
+                }
+                let found = self.again.best().or(self.search.best().map(|best| best.combination));
+                self.asking = match found {
+                    Some(c) => Stage::Predict(c),
+                    None => Stage::Draw(Draw::new(&self.space, self.random(Purpose::Scan))),
+                };
+            }
+            Stage::Predict(c) => {
+                let c = *c;
+                self.cancel_ask();
+                let proposal = self.proposal(Scored { score: self.search.score, ..self.unscored(c) });
+                self.mark_pending(&c);
+                return Ok(Some(proposal));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether there are enough observations for the model to choose.
+    pub(super) fn chooses(&self) -> bool {
+        self.len() >= usize::from(self.config.initial.max(1))
+    }
+
+    /// Step i of treating pending combinations as measured: each is imagined, then each joins the
+    /// factor. Returns whether there may be more to do.
+    fn fantasise(&mut self, i: usize) -> bool {
         // Only up to the limit, so that a larger tuner with the same limit proposes the same.
         let room = limited(self.config.observations, T).saturating_sub(self.len());
         let pending = self.pending.get(..room).unwrap_or(&self.pending);
-        self.model.add_fantasies(&self.space, &self.config, pending);
-        let done = work(self);
-        self.model.remove_fantasies(&self.config);
-        done
-    }
-
-    /// Scores the next candidates of the search and returns whether there may be more. Pruning
-    /// saves work but never changes the winner.
-    pub(super) fn score_candidates<const C: usize>(
-        &mut self,
-        candidates: u16,
-        prune: bool,
-        cache: Option<&mut Cache<K, D, T, C>>,
-    ) -> bool {
-        let owner = (self.table.seed(), self.model.factors, self.inits);
-        // Fantasies come and go, so nothing is cached while asks are pending. Filling a cache for a
-        // single ask is not worth it: without one, losers are pruned sooner.
-        let is_worth =
-            |cache: &&mut Cache<K, D, T, C>| cache.is_filled_for(owner) || !self.model.fits_next(&self.config);
-        let mut cache = cache.filter(|_| self.pending.is_empty()).filter(is_worth);
-        for _ in 0..candidates {
-            let Some(candidate) = self.asking.scan.next(&self.space, &self.table) else { return false };
-            let scored = match candidate {
-                Candidate::Row(i) => match cache.as_mut().and_then(|cache| cache.row_mut(i, owner)) {
-                    Some(row) => {
-                        let known = (&self.space, &self.model);
-                        let found = row.posterior((i, &self.table), known, |c| self.is_open(c));
-                        found.map(|(c, posterior)| (*c, posterior))
-                    }
-                    None => self.table.row(&self.space, i).and_then(|c| self.prediction(&c, &candidate, prune)),
-                },
-                Candidate::Step(c) => self.prediction(&c, &candidate, prune),
-            };
-            if let Some((combination, posterior)) = scored {
-                let own = Scored { combination, posterior, score: self.score(posterior) };
-                self.asking.scan.report(&candidate, own);
-            }
+        if let Some(c) = pending.get(i) {
+            self.model.imagine(&self.space, c);
+        } else if i < 2 * pending.len() {
+            self.model.add_imagined(&self.space);
+        } else {
+            self.model.condition_imagined(&self.config);
+            return false;
         }
         true
     }
 
-    /// The posterior of a candidate that may be asked and, if `prune`, can still make a difference.
-    #[inline(never)]
-    fn prediction(
-        &self,
-        c: &Combination<K>,
-        candidate: &Candidate<K>,
-        prune: bool,
-    ) -> Option<(Combination<K>, Posterior)> {
-        if !self.is_open(c) {
-            return None;
+    /// Treats pending combinations as measured.
+    pub(super) fn add_fantasies(&mut self) {
+        let mut i = 0;
+        while self.fantasise(i) {
+            i += 1;
         }
-        let Asking { rule, scan, .. } = &self.asking;
-        let bar = if prune { scan.bar(candidate) } else { f32::INFINITY };
-        let posterior = self.model.posterior(&self.space, c, &|mean| rule.needed_variance(mean, bar))?;
-        Some((*c, posterior))
     }
 
-    /// The score of a candidate, with its chance of success if anything has failed.
-    fn score(&self, posterior: Posterior) -> f32 {
-        let Asking { rule, incumbent, .. } = &self.asking;
-        let score = rule.score(posterior);
-        if self.failures() == 0 {
-            return score;
-        }
-        rule.weighed(score, chance(posterior, self.model.gp.signal()), *incumbent)
+    /// Ends an ask under way.
+    pub(super) fn cancel_ask(&mut self) {
+        self.asking = Stage::None;
+        self.model.remove_fantasies(&self.config);
     }
 
     /// The first queued combination that may still be asked.
     fn queued(&self) -> Option<Combination<K>> {
         self.queue.iter().find(|c| self.is_open(c)).copied()
-    }
-
-    /// The measured combination that is worth much more, measured again, than this new one.
-    ///
-    /// The value of both is their expected improvement on the smallest posterior mean, times
-    /// 1 − τ/√(σ² + τ²) for a noise of τ (Huang, Allen, Notz and Zeng 2006, augmented expected
-    /// improvement): what is known well already teaches little.
-    fn worth_again(&self, new: Posterior) -> Option<Scored<K>> {
-        let noise = &self.model.noise;
-        let is_given = matches!(self.config.noise, Noise::Given(_));
-        let is_certain = match self.model.seen() {
-            _ if is_given => true,
-            Seen::Nothing => noise.noisy >= CONVINCED,
-            // The first repeat was equal: there is no noise, whatever the last fit believed.
-            Seen::Equal => false,
-            Seen::Different => true,
-        };
-        let again = self.config.remeasure > 1 && self.config.noise != Noise::None && noise.used.is_noisy();
-        if !again || !is_certain {
-            return None;
-        }
-        let variance = noise.used.noise * self.model.gp.signal();
-        let value = |posterior: Posterior| {
-            let known = 1.0 - sqrt(variance / (posterior.variance + variance));
-            let rule = Rule::ExpectedImprovement { best: self.asking.incumbent };
-            rule.score(posterior) - ln(known.max(f32::MIN_POSITIVE))
-        };
-        let mut best = (value(new) - MUCH_MORE, None);
-        for (_, i) in &self.lowest() {
-            let Some((o, posterior)) = self.model.observations.get(*i).zip(self.model.measured(*i)) else { continue };
-            let score = value(posterior);
-            if score < best.0 && o.repeats < self.config.remeasure && !self.pending.contains(&o.combination) {
-                best = (score, Some(Scored { combination: o.combination, posterior, score: 0.0 }));
-            }
-        }
-        best.1
-    }
-
-    /// The measured observations with the smallest posterior means, a few of them.
-    fn lowest(&self) -> heapless::Vec<(f32, usize), AGAIN> {
-        let mut lowest = heapless::Vec::<(f32, usize), AGAIN>::new();
-        for (mean, i) in (0..self.len()).filter_map(|i| Some((self.model.measured_mean(i)?, i))) {
-            let place = lowest.iter().position(|other| mean < other.0).unwrap_or(lowest.len());
-            if place < AGAIN {
-                if lowest.is_full() {
-                    lowest.pop();
-                }
-                list::insert(&mut lowest, place, (mean, i));
-            }
-        }
-        lowest
-    }
-
-    /// Any combination that may be asked, regardless of the model: a random draw, or the next one
-    /// in order after a draw.
-    #[inline(never)]
-    pub(super) fn any_open(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
-        let mut random = self.random(purpose);
-        let drawn = (0..DRAWS).map(|_| self.space.draw(&mut random)).find(|c| self.is_open(c));
-        let last = self.space.last_index();
-        let tried = if last < u64::from(SCAN) { last as u32 + 1 } else { SCAN };
-        let in_order = || {
-            let start = self.space.draw(&mut random);
-            let counted = core::iter::successors(Some(start), |c| Some(self.space.after(*c)));
-            counted.take(tried as usize).find(|c| self.is_open(c))
-        };
-        let none = if last < u64::from(SCAN) { AskError::Exhausted } else { AskError::NoneFound { tried } };
-        drawn.or_else(in_order).ok_or(none)
     }
 
     /// A combination with its prediction, if there is an outcome yet, and a score of 0.
@@ -350,7 +303,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// ln N.
-    fn log_cardinality(&self) -> f32 {
+    pub(super) fn log_cardinality(&self) -> f32 {
         self.space.knobs().iter().fold(0.0, |sum, knob| sum + ln(knob.levels() as f32))
     }
 }

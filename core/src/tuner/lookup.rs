@@ -24,8 +24,9 @@
 //! **Cost.** Some 20 posteriors with gradients per start; a few KB of stack for
 //! [`nearest`](crate::paper::nearest).
 
+use super::ask::Stage;
 use super::{Purpose, Tuner};
-use crate::acquire::scan::Scored;
+use crate::acquire::sweep::Scored;
 use crate::error::AskError;
 use crate::paper::continuous::minimise;
 use crate::paper::gradient::score_gradient;
@@ -105,7 +106,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             let mut reconstruction = Reconstruction::<D, M>::new();
             reconstruction.init(geometry.map(), geometry.encoder());
             let found = reconstruction.reconstruct(space, geometry.encoder(), threshold, x);
-            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.any_open(Purpose::Scan), Ok)
+            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.draw(Purpose::Scan), Ok)
         })
     }
 
@@ -119,22 +120,23 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return Err(AskError::NoMap);
         }
         self.ask_begin()?;
+        if !matches!(self.asking, Stage::Search { .. } | Stage::Fantasise(_)) {
+            return self.ask_on();
+        }
+        self.add_fantasies();
+        self.model.gp.weigh();
+        let recovered = recover(self, &self.best_point(region)).map(|c| self.unscored(c));
         self.cancel_ask();
-        let scored = match self.asking.direct {
-            Some(c) => self.unscored(c),
-            None => self.with_fantasies(|tuner| {
-                let scored = tuner.unscored(recover(tuner, &tuner.best_point(region))?);
-                Ok(Scored { score: tuner.asking.rule.score(scored.posterior), ..scored })
-            })?,
-        };
-        let proposal = self.proposal(scored);
+        let scored = recovered?;
+        let score = self.search.rule.score(scored.posterior);
+        let proposal = self.proposal(Scored { score, ..scored });
         self.mark_pending(&proposal.combination);
         Ok(proposal)
     }
 
     /// The point of the region with the smallest score.
     fn best_point(&self, region: Region) -> [f32; D] {
-        let (geometry, asking) = (&self.model.geometry, &self.asking);
+        let (geometry, search) = (&self.model.geometry, &self.search);
         let map = geometry.map();
         let bounds = match region {
             Region::UnitBox => map.offset(geometry.encoder()).map(|middle| (-middle, 1.0 - middle)),
@@ -143,7 +145,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let points = self.model.observations.points().map(|point| point.x);
         let mut random = self.random(Purpose::Box);
         minimise(&bounds, STARTS, &mut random, |x, gradient| {
-            score_gradient(&self.model.gp, &self.model.hyper, &asking.rule, points.clone(), x, gradient)
+            score_gradient(&self.model.gp, &self.model.hyper, &search.rule, points.clone(), x, gradient)
         })
         .x
     }

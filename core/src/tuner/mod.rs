@@ -15,10 +15,9 @@
 //! - Draws depend on the seed, the number of outcomes and the number of pending asks, so seed,
 //!   configuration and records rebuild the tuner.
 //! - An ask takes, in this order: the queue; random combinations until there are enough
-//!   observations; the smallest score of the table and the sweeps, or one of the best again, if
-//!   there is noise and that is worth much more.
-//! - A pending combination is not asked again. It is fantasised only while candidates are scored,
-//!   so between the slices of an ask predictions depend on the observations alone.
+//!   observations; the smallest score of the table, or one of the best again, if there is noise and that is worth much more.
+//! - A pending combination is not asked again, and it is fantasised only while candidates are scored.
+//!   Predictions depend on the observations alone; there are none meanwhile.
 //!
 //! **Cost.** `tell`: O(t²), or O(t³) if it fits. `ask`: O(t²) per row, or O(t) per row and new
 //! observation with a cache; each slice adds O(t²) per pending combination. Memory is
@@ -32,34 +31,39 @@
 //! | 64 | 256 | 8 | 15288 | 18392 | 76816 |
 //! | 128 | 256 | 16 | 43448 | 53464 | 142352 |
 
+mod again;
 mod ask;
+mod draw;
 mod lookup;
 pub(crate) mod proposal;
 pub(crate) mod record;
+mod search;
 mod tell;
 
 use heapless::Vec;
 
-use crate::acquire::scan::Scored;
-use crate::acquire::table::{INCUMBENTS, LookupTable};
+use crate::acquire::sweep::Scored;
+use crate::acquire::table::LookupTable;
 use crate::config::Config;
 use crate::error::InitError;
 use crate::math::float::sqrt;
 use crate::math::random::Random;
 use crate::space::{Combination, Space};
+pub use crate::surrogate::MOST_PENDING;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Observation;
 use crate::surrogate::{ANY, Model};
 
-use ask::Asking;
+use again::Again;
+use ask::Stage;
 pub use lookup::Region;
 use proposal::Estimate;
+use search::Search;
 
 /// What random numbers are for: one stream each. The random map takes stream 0.
 #[derive(Clone, Copy)]
 enum Purpose {
     Initial = 1,
-    Rows = 2,
     Scan = 3,
     Sweep = 4,
     Box = 5,
@@ -69,17 +73,14 @@ enum Purpose {
 /// to be true than too bad.
 const MISSES: f32 = 1.5625;
 
-/// Most combinations that can be pending (asked and not told), and most that can be queued.
-pub const MOST_PENDING: usize = 8;
-
 /// Tunes a space of at most K knobs with at most T observations: [`ask`](Self::ask), measure,
 /// [`tell`](Self::tell), repeat. [`tuner!`](crate::tuner!) computes the sizes.
 ///
 /// | to | call |
 /// |---|---|
 /// | start | [`new`](Self::new), [`init`](Self::init) |
-/// | get the next combination | [`ask`](Self::ask); in slices [`ask_begin`](Self::ask_begin) and [`ask_step`](Self::ask_step); with a cache [`ask_with`](Self::ask_with) |
-/// | report its outcome | [`tell`](Self::tell), [`tell_failed`](Self::tell_failed), [`cancel`](Self::cancel) |
+/// | get the next combination | [`ask`](Self::ask); in slices [`ask_begin`](Self::ask_begin) and [`ask_step`](Self::ask_step); with a cache [`ask_with`](Self::ask_with), [`ask_step_with`](Self::ask_step_with) |
+/// | report its outcome | [`tell`](Self::tell), [`tell_failed`](Self::tell_failed), [`cancel`](Self::cancel); in slices [`tell_begin`](Self::tell_begin) and [`tell_step`](Self::tell_step) |
 /// | read the result | [`best_observed`](Self::best_observed), [`best_posterior`](Self::best_posterior), [`predict`](Self::predict) |
 /// | start with known settings | [`enqueue`](Self::enqueue) |
 /// | survive a power cut | write a [`Record`](crate::Record) per outcome, [`replay`](Self::replay) |
@@ -109,10 +110,14 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     repeats: u32,
     /// Number of inits: a cache filled before the last one is stale.
     inits: u32,
-    table: LookupTable<K>,
+    table: LookupTable<K, L>,
+    search: Search<K, T>,
     queue: Vec<Combination<K>, MOST_PENDING>,
     pending: Vec<Combination<K>, MOST_PENDING>,
-    asking: Asking<K>,
+    asking: Stage<K>,
+    again: Again<K>,
+    /// An outcome that waits for the table.
+    telling: Option<(Combination<K>, Option<f32>)>,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -132,9 +137,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             repeats: 0,
             inits: 0,
             table: LookupTable::EMPTY,
+            search: Search::NONE,
             queue: Vec::new(),
             pending: Vec::new(),
-            asking: Asking::NONE,
+            asking: Stage::None,
+            again: Again::NONE,
+            telling: None,
         }
     }
 
@@ -159,9 +167,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.queue.clear();
         self.pending.clear();
         (self.space, self.config, self.seed) = (space, config, seed);
-        (self.tells, self.repeats, self.asking) = (0, 0, Asking::NONE);
+        (self.tells, self.repeats, self.asking, self.telling) = (0, 0, Stage::None, None);
         self.inits = self.inits.wrapping_add(1);
-        self.refresh_table();
+        self.table.clear();
         Ok(())
     }
 
@@ -230,7 +238,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// The measured combination with the best predicted value. With noise this is safer than the
-    /// best measured value, which may have been luck.
+    /// best measured value, which may have been luck. `None` before the
+    /// first value, and while a tell in slices, or an ask in slices beside pending combinations, is
+    /// under way.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -247,6 +257,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn best_posterior(&self) -> Option<Estimate<K>> {
+        if !self.model.is_settled() {
+            return None;
+        }
         self.measured_estimate(self.by_posterior()?)
     }
 
@@ -258,8 +271,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Some(self.estimate(Scored { combination: o.combination, posterior, score: 0.0 }))
     }
 
-    /// The model's prediction for a combination, or `None` before the first outcome and for a
-    /// combination of another space.
+    /// The model's prediction for a combination, or `None` before the first outcome, for a
+    /// combination of another space, and while a tell in slices, or an ask in slices beside pending
+    /// combinations, is under way.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -274,7 +288,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn predict(&self, c: &Combination<K>) -> Option<Estimate<K>> {
-        if self.is_empty() || !self.space.contains(c) {
+        if self.is_empty() || !self.model.is_settled() || !self.space.contains(c) {
             return None;
         }
         let measured = self.model.observations.find(c).and_then(|i| self.measured_estimate(i));
@@ -308,18 +322,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// Whether there is no room for a new combination.
     fn is_full(&self) -> bool {
         self.len() >= limited(self.config.observations, T)
-    }
-
-    /// Chooses new rows around the best observations.
-    fn refresh_table(&mut self) {
-        let mut random = self.random(Purpose::Rows);
-        let best = (0..INCUMBENTS).filter_map(|rank| self.model.observations.ranked(rank)).map(|o| o.combination);
-        self.table = LookupTable::new(&self.space, self.rows(), random.bits(), best);
-    }
-
-    /// Ends an ask under way.
-    fn cancel_ask(&mut self) {
-        self.asking.active = false;
     }
 
     /// Whether a combination may be asked: feasible, without an outcome, and not pending.
@@ -358,7 +360,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     #[inline(never)]
     fn random(&self, purpose: Purpose) -> Random {
-        let pending = self.pending.len() as u64;
+        // Sweeps know nothing of pending combinations.
+        let pending = if let Purpose::Sweep = purpose { 0 } else { self.pending.len() as u64 };
         Random::new(self.seed, (purpose as u64) << 48 | pending << 32 | u64::from(self.tells))
     }
 }

@@ -9,6 +9,7 @@
 
 use super::record::{Event, Record};
 use super::{MOST_PENDING, Tuner};
+use crate::acquire::cache::Cache;
 use crate::config::WhenFull;
 use crate::error::{AskError, EnqueueError, Error, TellError};
 use crate::math::list;
@@ -31,6 +32,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn enqueue(&mut self, c: &Combination<K>) -> Result<(), EnqueueError> {
+        self.finish_tell();
         if !self.space.contains(c) || self.space.knobs().is_empty() {
             return Err(EnqueueError::Foreign);
         }
@@ -62,10 +64,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
-        if !value.is_finite() {
-            return Err(TellError::NonFinite);
-        }
-        self.record_outcome(c, Some(self.config.goal.flip(value)))
+        self.tell_begin(c, value)?;
+        self.finish_tell();
+        Ok(())
     }
 
     /// Reports that measuring a combination failed: it crashed, hung or was unsafe. It is never
@@ -84,23 +85,99 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn tell_failed(&mut self, c: &Combination<K>) -> Result<(), TellError> {
-        self.record_outcome(c, None)
+        self.tell_failed_begin(c)?;
+        self.finish_tell();
+        Ok(())
     }
 
-    fn record_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
+    /// [`tell`](Self::tell) in slices, so that a control loop keeps its deadline: the value is taken,
+    /// and [`tell_step`](Self::tell_step) does the work. Every other call that changes the tuner
+    /// finishes it first.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    /// # type Relays = trimtab::tuner!(KNOBS, observations: 16, rows: 64);
+    /// # let mut tuner = Relays::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for value in 0..16 {
+    ///     let mut whole = tuner.clone();
+    ///     let c = tuner.ask()?.combination;
+    ///     tuner.tell_begin(&c, value as f32)?;
+    ///     while tuner.tell_step(2) {
+    ///         // Two steps, then back to the control loop.
+    ///     }
+    ///     let same = whole.ask()?.combination;
+    ///     whole.tell(&same, value as f32)?;
+    ///     assert_eq!(whole.best_posterior(), tuner.best_posterior());
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn tell_begin(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
+        if !value.is_finite() {
+            return Err(TellError::NonFinite);
+        }
+        self.begin_outcome(c, Some(self.config.goal.flip(value)))
+    }
+
+    /// [`tell_failed`](Self::tell_failed) in slices, as [`tell_begin`](Self::tell_begin).
+    pub fn tell_failed_begin(&mut self, c: &Combination<K>) -> Result<(), TellError> {
+        self.begin_outcome(c, None)
+    }
+
+    /// Takes at most `steps` more steps of a tell begun with [`tell_begin`](Self::tell_begin), and
+    /// returns whether there are more. A step is a row of a factor or as much of something else.
+    pub fn tell_step(&mut self, steps: u16) -> bool {
+        for _ in 0..steps {
+            if let Some((c, cost)) = self.telling {
+                if self.is_filled() || !self.search_step(1, true, None::<&mut Cache<D, T, 0>>) {
+                    self.telling = None;
+                    self.record_outcome(&c, cost);
+                }
+            } else if self.model.is_learning() {
+                self.model.learn(&self.space, &self.config);
+            }
+        }
+        self.telling.is_some() || self.model.is_learning()
+    }
+
+    /// Finishes a tell that is under way.
+    #[inline(never)]
+    pub(super) fn finish_tell(&mut self) {
+        while self.tell_step(u16::MAX) {}
+    }
+
+    fn begin_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
         if self.space.knobs().is_empty() || !self.space.contains(c) {
             return Err(TellError::Foreign);
         }
         if !self.space.is_feasible(c) {
             return Err(TellError::Infeasible);
         }
+        self.finish_tell();
         let known = self.model.observations.find(c).is_some();
         if !known && self.is_full() && self.config.when_full == WhenFull::Refuse {
             return Err(TellError::Full);
         }
         self.cancel_ask();
+        // A table that this outcome leaves as it is must be the one that an ask would have made.
+        let is_best = cost.is_some_and(|cost| self.model.observations.ranked(0).is_none_or(|o| cost < o.value));
+        let stays = !known && !is_best && !self.is_full() && !self.model.is_anew_next(&self.config);
+        if stays && self.chooses() && !self.is_filled() {
+            self.begin_search();
+            self.telling = Some((*c, cost));
+        } else {
+            self.record_outcome(c, cost);
+        }
+        Ok(())
+    }
+
+    /// Takes an outcome in and begins to learn from it.
+    fn record_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) {
+        let best = self.model.observations.ranked(0).map(|o| o.combination);
         let observations = &mut self.model.observations;
-        let unchanged = match (observations.find(c), cost) {
+        let known = observations.find(c);
+        let unchanged = match (known, cost) {
             (Some(i), Some(cost)) => {
                 observations.repeat(i, cost);
                 i
@@ -117,16 +194,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
         };
         self.leave_queue(c);
-        self.cancel(c);
+        self.leave_pending(c);
         self.tells = self.tells.wrapping_add(1);
-        self.repeats = self.repeats.wrapping_add(u32::from(known));
-        let factors = self.model.factors;
-        self.model.learn(&self.space, &self.config, unchanged);
-        let best = self.model.observations.ranked(0).map(|o| o.combination);
-        if self.model.factors != factors || best.as_ref() != self.table.incumbent() {
-            self.refresh_table();
+        self.repeats = self.repeats.wrapping_add(u32::from(known.is_some()));
+        if self.model.observations.ranked(0).map(|o| o.combination) != best {
+            self.table.clear();
         }
-        Ok(())
+        self.model.begin_learning(&self.space, &self.config, unchanged);
     }
 
     /// Makes room for one more observation by the user's policy; returns how many of the first ones
@@ -156,12 +230,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn cancel(&mut self, c: &Combination<K>) -> bool {
-        let position = self.pending.iter().position(|own| own == c);
-        if let Some(i) = position {
+        self.finish_tell();
+        let is_pending = self.pending.contains(c);
+        if is_pending {
             self.cancel_ask();
+            self.leave_pending(c);
+        }
+        is_pending
+    }
+
+    /// Removes a combination from the pending ones.
+    fn leave_pending(&mut self, c: &Combination<K>) {
+        if let Some(i) = self.pending.iter().position(|own| own == c) {
             list::remove(&mut self.pending, i);
         }
-        position.is_some()
     }
 
     /// Removes a combination from the queue.
@@ -194,6 +276,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// ```
     pub fn replay(&mut self, record: &Record<K>) -> Result<(), Error> {
         let c = record.combination(&self.space)?;
+        self.finish_tell();
         match record.event {
             Event::Told(value) => self.tell(&c, value)?,
             Event::Failed => self.tell_failed(&c)?,

@@ -70,9 +70,9 @@ impl Meter {
         space: &Space<K>,
         cost: impl Fn(&Combination<K>) -> f32,
         tuner: &mut Tuner<K, M, D, T, L, P>,
-        cache: Option<&mut Cache<K, D, T, C>>,
+        cache: Option<&mut Cache<D, T, C>>,
     ) -> Result<(), Error> {
-        let (state, kept) = (size_of_val(tuner), size_of::<Cache<K, D, T, C>>());
+        let (state, kept) = (size_of_val(tuner), size_of::<Cache<D, T, C>>());
         self.console.print(format_args!("state {case} {K} {T} {L} {D} {state} {kept}"));
         tuner.init(space.clone(), Config::default(), 1)?;
         self.steps(case, "recomputing", tuner, &cost, Tuner::ask)?;

@@ -12,7 +12,7 @@
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
-//! - Table rows take no memory. 256 are used unless the configuration names a number, as a chip's
+//! - A table row takes four bytes. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
 use trimtab::sizes::{graded_levels, triangle};
@@ -108,7 +108,7 @@ pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
 
 struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize> {
     tuner: Box<Tuner<K, M, 0, T, ROWS, P>>,
-    cache: Box<Cache<K, 0, T, { USED_ROWS as usize }>>,
+    cache: Box<Cache<0, T, { USED_ROWS as usize }>>,
 }
 
 impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P> {

@@ -28,6 +28,10 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         if draw.below(4) > 0 {
             return;
         }
+        // An ask in slices beside pending combinations allows no predictions.
+        if reference.asking && !reference.pending.is_empty() {
+            return;
+        }
         let foreign = draw.space().at(0).expect("the first");
         for c in reference.all().map(|c| tuner.space().combination(c).expect("its own")).chain([foreign]) {
             let predicted = allocations::none(|| tuner.predict(&c));
@@ -69,7 +73,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         let outcomes = |run: &Self| run.tuner.observations().collect::<Vec<trimtab::Observation<K>>>();
         assert_eq!(bits(&outcomes(self)), bits(&outcomes(&second)));
         assert_eq!(self.tuner.pending(), second.tuner.pending());
-        assert_eq!(self.model_bits(), second.model_bits());
+        self.assert_untaught(&second.model_bits(), "another model from the log");
         for _ in 0..3 {
             assert_eq!(bits(&self.tuner.ask()), bits(&second.tuner.ask()), "the tuner, and the one from its log");
         }

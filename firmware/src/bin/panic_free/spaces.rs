@@ -1,6 +1,6 @@
 //! Knobs, spaces, encodings, tables, records.
 
-use trimtab::internals::{Encoder, LookupTable};
+use trimtab::internals::Encoder;
 use trimtab::sizes::{features, graded_levels};
 use trimtab::{Combination, Encoding, Event, Level, Record, Space};
 
@@ -17,7 +17,6 @@ pub(crate) fn call_all(o: &Opaque) {
     spaces(o, &space);
     let (Some(a), Some(b)) = (o.combination(&space), o.combination(&space)) else { return };
     encodings(o, &space, &a, &b);
-    tables(o, &space, a);
     records(o, &space, &a);
 }
 
@@ -57,14 +56,6 @@ fn encodings(o: &Opaque, space: &Space<K>, a: &Combination<K>, b: &Combination<K
     encoder.offset(z);
     keep((encoder.extent(space, z), encoder.encoding()));
     keep((encoder.features(), encoder.graded_features(), encoder.clone()));
-}
-
-fn tables(o: &Opaque, space: &Space<K>, best: Combination<K>) {
-    let incumbents = [best; 5];
-    let best = o.part(&incumbents).iter().copied();
-    let table = LookupTable::new(space, o.size(), o.long(), best);
-    keep((table.is_whole(), table.len(), table.is_empty()));
-    keep((table.row(space, o.size()), table.row(&o.space().unwrap_or(space.clone()), o.size())));
 }
 
 fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {

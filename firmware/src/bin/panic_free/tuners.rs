@@ -18,7 +18,7 @@ static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = Const
 /// A tuner and its cache.
 struct Pair<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
     tuner: Tuner<K, M, D, T, L, P>,
-    cache: Cache<K, D, T, L>,
+    cache: Cache<D, T, L>,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -78,7 +78,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 }
 
 pub(crate) fn call_all(o: &Opaque) {
-    keep((Tuner::<1, 0, 0, 1, 1, 1>::default(), Cache::<1, 0, 1, 1>::default()));
+    keep((Tuner::<1, 0, 0, 1, 1, 1>::default(), Cache::<0, 1, 1>::default()));
     if let Some(pair) = FLAT.try_take() {
         pair.drive(o);
     }

@@ -1,0 +1,152 @@
+//! Sweeps over the knobs, which fill the lookup table.
+//!
+//! c† = argmin of the acquisition over the candidates (algorithm 1, line 5).
+//!
+//! **Choices**
+//! - The sweep appends one step at a time to the table and is told the score of its rows. The
+//!   caller scores them whenever it likes, so the work can be cut into slices.
+//! - A sweep goes from knob to knob and takes the best level of each. There are two: from the best
+//!   combination that is measured, which takes the best level of the first knob whatever its score,
+//!   and from a random one. A sweep ends when no knob changes any more.
+//! - A nominal knob is tried at all its levels, a graded one 1, 2, 4, … levels up and down.
+//! - Rows that cannot be asked get no score and are skipped. Of equal scores the first wins.
+//!
+//! **Cost.** At most L/2 candidates; about 2K + 40 bytes.
+
+use crate::acquire::table::{Kind, LookupTable, Step};
+use crate::math::random::Random;
+use crate::space::knob::{Knob, Level};
+use crate::space::{Combination, Space};
+use crate::surrogate::gp::Posterior;
+
+/// A candidate with its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scored<const K: usize> {
+    pub(crate) combination: Combination<K>,
+    pub(crate) posterior: Posterior,
+    pub(crate) score: f32,
+}
+
+/// The state of the sweeps.
+#[derive(Clone, Debug)]
+pub(crate) struct Sweep<const K: usize> {
+    /// Candidates left.
+    left: usize,
+    is_second: bool,
+    at: Combination<K>,
+    /// The score of `at`, or of the best level of the current knob so far.
+    score: f32,
+    /// That level.
+    level: Level,
+    /// Knobs are visited as knob, knob + stride, … modulo their number; `step` counts the levels
+    /// tried of the current one.
+    knob: usize,
+    stride: usize,
+    step: usize,
+    /// Number of knobs since the last change.
+    unchanged: usize,
+}
+
+impl<const K: usize> Sweep<K> {
+    pub(crate) const EMPTY: Self = Self {
+        left: 0,
+        is_second: false,
+        at: Combination::EMPTY,
+        score: 0.0,
+        level: 0,
+        knob: 0,
+        stride: 0,
+        step: 0,
+        unchanged: 0,
+    };
+
+    /// Sweeps of at most `candidates` together, from `from` and from a random combination, which
+    /// takes its place if there is none.
+    pub(crate) fn begin<const L: usize>(
+        &mut self,
+        space: &Space<K>,
+        table: &mut LookupTable<K, L>,
+        (candidates, from): (usize, Option<Combination<K>>),
+        random: &mut Random,
+    ) {
+        let (drawn, knobs) = (space.draw(random), space.knobs().len());
+        let stride = stride(knobs as u32, random.below(knobs as u32)) as usize;
+        let knob = random.below(knobs as u32) as usize;
+        let at = from.unwrap_or(drawn);
+        table.begin([at, drawn]);
+        *self = Self {
+            left: candidates,
+            is_second: from.is_none(),
+            at,
+            score: f32::INFINITY,
+            level: at.level(knob),
+            knob,
+            stride,
+            ..Self::EMPTY
+        };
+    }
+
+    /// Appends the next step to the table; false at the end of the sweeps.
+    pub(crate) fn extend<const L: usize>(&mut self, space: &Space<K>, table: &mut LookupTable<K, L>) -> bool {
+        while self.left > 0 {
+            let (at, Some(knob)) = (self.at.level(self.knob), space.knobs().get(self.knob)) else { return false };
+            if let Some(level) = neighbours(knob, at).nth(self.step) {
+                self.step += 1;
+                self.left -= 1;
+                return table.push(Step { knob: self.knob as u16, level, kind: Kind::Row });
+            }
+            let step = Step { knob: self.knob as u16, level: self.level, kind: Kind::Go };
+            let changes = step.level != at;
+            self.at = self.at.with(self.knob, step.level);
+            self.unchanged = if changes { 0 } else { self.unchanged + 1 };
+            let ends = self.unchanged >= space.knobs().len();
+            if ends {
+                let [_, second] = table.starts();
+                (self.at, self.score, self.unchanged) = (*second, f32::INFINITY, 0);
+            }
+            self.knob = (self.knob + self.stride) % space.knobs().len().max(1);
+            (self.level, self.step) = (self.at.level(self.knob), 0);
+            if ends && core::mem::replace(&mut self.is_second, true) {
+                return false;
+            }
+            if ends || changes {
+                return table.push(Step { kind: if ends { Kind::Restart } else { Kind::Go }, ..step });
+            }
+        }
+        false
+    }
+
+    /// The score that the last row has to beat to make a difference.
+    pub(crate) fn bar(&self) -> f32 {
+        self.score
+    }
+
+    /// Reports the score of the last row.
+    pub(crate) fn report(&mut self, row: &Scored<K>) {
+        if row.score < self.score {
+            (self.score, self.level) = (row.score, row.combination.level(self.knob));
+        }
+    }
+}
+
+/// The first number from `start` on that is coprime to `count`: stepping by it visits everything
+/// once.
+fn stride(count: u32, start: u32) -> u32 {
+    let common = |mut a: u32, mut b: u32| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (start.max(1)..=start.max(1) + count).find(|stride| common(*stride, count) == 1).unwrap_or(1)
+}
+
+/// The levels to try beside one of a knob: all others, or for a graded knob those 1, 2, 4, … levels
+/// down and up.
+fn neighbours(knob: &Knob, level: Level) -> impl Iterator<Item = Level> {
+    let (levels, own, is_graded) = (knob.levels(), usize::from(level), knob.is_graded());
+    let all = (0..if is_graded { 0 } else { levels }).filter(move |other| *other != own);
+    let distances = (0..if is_graded { 16 } else { 0 }).map(|power| 1usize << power);
+    let near = distances.flat_map(move |distance| [own.checked_sub(distance), Some(own + distance)]).flatten();
+    all.chain(near.filter(move |other| *other < levels)).map(|level| level as Level)
+}

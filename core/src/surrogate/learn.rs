@@ -1,0 +1,223 @@
+//! What the model does with a new outcome, in small steps.
+//!
+//! Algorithm 1, line 4: estimate a surrogate from the observations.
+//!
+//! ```text
+//!  no fit due                                          rows → costs → (weights) → labels
+//!  fit of the product kernel, per sweep:   rows → costs → weights → columns of K⁻¹ → one step
+//!      then, per hypothesis of the noise:  rows → costs → evidence
+//!      then                                            rows → costs → (weights) → labels
+//! ```
+//!
+//! **Choices**
+//! - A step is one row of a factor or one substitution, some 10 000 instructions at 64 observations,
+//!   so a tell can be cut into slices beside a control loop. One go is all steps in a row: the same
+//!   bits.
+//! - Under a random map, the fit is one step.
+//!
+//! **Cost.** O(t²) per step. 3K + T numbers.
+
+use super::{Inputs, LEAST_FIT, Model};
+use crate::config::{Config, Noise};
+use crate::space::Space;
+use crate::surrogate::noise::Hypothesis;
+use crate::surrogate::relevance::PairSums;
+
+/// What the current factor is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    /// A step of the kernel's numbers; so many more follow.
+    Slopes { more: u8 },
+    /// The evidence of a hypothesis.
+    Evidence,
+    /// Posteriors.
+    Posteriors,
+}
+
+/// The next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Done,
+    Rows,
+    Costs,
+    Ones,
+    Weights,
+    HalfColumn,
+    Column,
+    Pairs,
+    Labels,
+}
+
+/// Learning under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Learning<const K: usize, const T: usize> {
+    goal: Goal,
+    part: Part,
+    hypothesis: Hypothesis,
+    /// The current column of K⁻¹.
+    j: usize,
+    column: [f32; T],
+    sums: PairSums<K>,
+}
+
+impl<const K: usize, const T: usize> Learning<K, T> {
+    pub(crate) const NONE: Self = Self {
+        goal: Goal::Posteriors,
+        part: Part::Done,
+        hypothesis: Hypothesis { residual: 0.0, noise: 0.0 },
+        j: 0,
+        column: [0.0; T],
+        sums: PairSums::ZERO,
+    };
+}
+
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
+    /// Begins to bring the process up to date with the observations, of which those before
+    /// `unchanged` are as they were.
+    pub(crate) fn begin_learning(&mut self, space: &Space<K>, config: &Config, unchanged: usize) {
+        let (n, measurements) = (self.observations.len(), self.measurements());
+        let fits = n >= LEAST_FIT && self.fits_at(config, measurements);
+        let is_anew = unchanged < self.gp.len() || fits || n <= LEAST_FIT || config.refit == 0;
+        self.gp.truncate(unchanged);
+        if is_anew {
+            self.factors = self.factors.wrapping_add(1);
+            self.standardise(config);
+        }
+        let mut goal = Goal::Posteriors;
+        if fits {
+            self.next_fit = measurements + measurements.checked_div(usize::from(config.refit)).unwrap_or(0).max(1);
+            if D > 0 {
+                self.fit_matern(space, config);
+            } else if let Some(more) = config.fit.sweeps.checked_sub(1) {
+                goal = Goal::Slopes { more };
+            } else {
+                goal = self.weigh_noise(config);
+            }
+        }
+        (self.learning.goal, self.learning.part) = (goal, Part::Rows);
+    }
+
+    /// Whether something is still to be learned.
+    pub(crate) fn is_learning(&self) -> bool {
+        self.learning.part != Part::Done
+    }
+
+    /// One step; does nothing if nothing is left.
+    #[inline(never)]
+    pub(crate) fn learn(&mut self, space: &Space<K>, config: &Config) {
+        let Learning { goal, part, .. } = self.learning;
+        self.learning.part = match part {
+            Part::Rows => self.add_row(space),
+            Part::Costs => {
+                self.whiten_costs();
+                Part::Ones
+            }
+            Part::Ones => {
+                self.gp.whiten_ones();
+                self.assess(config)
+            }
+            Part::Weights if self.gp.weigh_step() => Part::Weights,
+            Part::Weights if goal == Goal::Posteriors => Part::Labels,
+            Part::Weights => {
+                (self.learning.j, self.learning.sums) = (0, PairSums::ZERO);
+                Part::HalfColumn
+            }
+            Part::HalfColumn => {
+                self.gp.half_column(self.learning.j, &mut self.learning.column);
+                Part::Column
+            }
+            Part::Column => {
+                self.gp.whole_column(self.learning.j, &mut self.learning.column);
+                Part::Pairs
+            }
+            Part::Pairs => self.add_pairs(config),
+            Part::Labels => {
+                self.label();
+                Part::Done
+            }
+            Part::Done => Part::Done,
+        };
+    }
+
+    /// One more row of the factor.
+    fn add_row(&mut self, space: &Space<K>) -> Part {
+        let n = self.observations.len();
+        if self.learning.goal != Goal::Evidence {
+            return if self.extend(space, n) { Part::Rows } else { Part::Costs };
+        }
+        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
+        if gp.len() >= n {
+            return Part::Costs;
+        }
+        if inputs.extend(gp, &learning.hypothesis, gp.len() + 1).is_err() {
+            self.noise.report(f32::NEG_INFINITY, 0.0);
+            self.learning.goal = self.next_hypothesis();
+        }
+        Part::Rows
+    }
+
+    /// Mean, signal and evidence of the current factor, and what comes next.
+    fn assess(&mut self, config: &Config) -> Part {
+        let noise = if self.learning.goal == Goal::Evidence { self.learning.hypothesis } else { self.noise.used };
+        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        match self.learning.goal {
+            Goal::Slopes { .. } => Part::Weights,
+            Goal::Posteriors => {
+                if self.needs_weights() {
+                    Part::Weights
+                } else {
+                    Part::Labels
+                }
+            }
+            Goal::Evidence => {
+                self.noise.report(self.gp.log_likelihood(), self.gp.signal());
+                self.learning.goal = self.next_hypothesis();
+                Part::Rows
+            }
+        }
+    }
+
+    /// The slopes of one column; after the last, a step of the kernel's numbers.
+    fn add_pairs(&mut self, config: &Config) -> Part {
+        let Self { product, observations, gp, learning, .. } = self;
+        let Learning { j, column, sums, .. } = learning;
+        sums.add_column((product, observations.combinations()), gp, *j, column);
+        *j += 1;
+        if *j < gp.len() {
+            return Part::HalfColumn;
+        }
+        product.climb(sums);
+        gp.clear();
+        self.learning.goal = match self.learning.goal {
+            Goal::Slopes { more: more @ 1.. } => Goal::Slopes { more: more - 1 },
+            _ => self.weigh_noise(config),
+        };
+        Part::Rows
+    }
+
+    /// After the kernel's numbers come the hypotheses of the noise, if they are due.
+    fn weigh_noise(&mut self, config: &Config) -> Goal {
+        if let Noise::Given(std_dev) = config.noise {
+            let noise = self.known_noise(std_dev);
+            self.noise.set(noise);
+            self.gp.clear();
+            return Goal::Posteriors;
+        }
+        self.noise.begin(&config.noise, self.seen());
+        self.next_hypothesis()
+    }
+
+    /// Goes on to the next hypothesis, or to posteriors with the best.
+    fn next_hypothesis(&mut self) -> Goal {
+        if let Some(hypothesis) = self.noise.next() {
+            self.learning.hypothesis = hypothesis;
+            self.gp.clear();
+            return Goal::Evidence;
+        }
+        if !self.noise.end() {
+            self.gp.clear();
+        }
+        Goal::Posteriors
+    }
+}
