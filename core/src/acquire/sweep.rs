@@ -150,3 +150,78 @@ fn neighbours(knob: &Knob, level: Level) -> impl Iterator<Item = Level> {
     let near = distances.flat_map(move |distance| [own.checked_sub(distance), Some(own + distance)]).flatten();
     all.chain(near.filter(move |other| *other < levels)).map(|level| level as Level)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Sweeps a whole table by this score; returns the best row and the number of rows.
+    fn run<const K: usize, const L: usize>(
+        space: &Space<K>,
+        (candidates, from): (usize, Option<Combination<K>>),
+        seed: u64,
+        score: impl Fn(&Combination<K>) -> f32,
+    ) -> (Scored<K>, usize) {
+        let (mut table, mut sweep) = (LookupTable::<K, L>::EMPTY, Sweep::EMPTY);
+        sweep.begin(space, &mut table, (candidates, from), &mut Random::new(seed, 0));
+        let [mut at, second] = *table.starts();
+        let (mut best, mut rows, mut i) = (None, 0, 0);
+        while sweep.extend(space, &mut table) {
+            let step = table.step(i).unwrap();
+            let combination = at.with(usize::from(step.knob), step.level);
+            match step.kind {
+                Kind::Go => at = combination,
+                Kind::Restart => at = second,
+                _ => {
+                    rows += 1;
+                    let row = Scored { combination, posterior: Posterior::new(0.0, 0.0), score: score(&combination) };
+                    sweep.report(&row);
+                    best = best.filter(|best: &Scored<K>| best.score <= row.score).or(Some(row));
+                }
+            }
+            i += 1;
+        }
+        (best.unwrap(), rows)
+    }
+
+    /// A score with one minimum: sweeps lead to it from anywhere, nominal or graded.
+    #[test]
+    fn sweeps_reach_the_bottom() {
+        let knobs = [Knob::nominal(5), Knob::ranked(100), Knob::nominal(2), Knob::ranked(37), Knob::nominal(1)];
+        let space = Space::<5>::new(&knobs).unwrap();
+        let best = space.combination(&[3, 71, 1, 20, 0]).unwrap();
+        let score = |c: &Combination<5>| {
+            c.levels().iter().zip(best.levels()).map(|(a, b)| f32::from(a.abs_diff(*b))).sum::<f32>() - 9.0
+        };
+        for seed in 0..10 {
+            let (found, _) = run::<5, 1000>(&space, (500, space.at(seed)), seed, score);
+            assert_eq!(found.combination, best, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn the_budget_and_the_room_bound_the_sweeps_and_ties_go_to_the_first() {
+        let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
+        assert_eq!(run::<16, 64>(&space, (5, None), 1, |_| 1.0).1, 5);
+        // Four steps fit, and moves take room too.
+        assert!(run::<16, 4>(&space, (500, space.at(0)), 1, |_| 1.0).1 <= 4);
+    }
+
+    /// With equal scores the first sweep moves once and then finds nothing; so does the second.
+    #[test]
+    fn a_sweep_ends_when_nothing_changes() {
+        let space = Space::<16>::new(&[Knob::nominal(2); 16]).unwrap();
+        assert_eq!(run::<16, 1000>(&space, (1000, space.at(0)), 1, |_| 1.0).1, 17 + 17);
+        assert_eq!(run::<16, 1000>(&space, (1000, None), 1, |_| 1.0).1, 17);
+    }
+
+    #[test]
+    fn a_graded_knob_is_tried_in_doubling_steps() {
+        let levels = |knob: Knob, level| neighbours(&knob, level).collect::<std::vec::Vec<_>>();
+        assert_eq!(levels(Knob::nominal(4), 1), [0, 2, 3]);
+        assert_eq!(levels(Knob::ranked(10), 3), [2, 4, 1, 5, 7]);
+        assert_eq!(levels(Knob::ranked(256), 255), [254, 253, 251, 247, 239, 223, 191, 127]);
+        assert!(levels(Knob::nominal(1), 0).is_empty());
+    }
+}

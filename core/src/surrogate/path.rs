@@ -149,3 +149,60 @@ fn change<const K: usize, const M: usize>(
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::math::random::Random;
+    use crate::space::Space;
+    use crate::space::knob::{Knob, Scale};
+    use crate::surrogate::product::graded_levels;
+
+    const KNOBS: [Knob; 5] = [
+        Knob::nominal(3),
+        Knob::ranked(6),
+        Knob::graded(&[1.0, 2.0, 5.0, 9.0], Scale::Linear),
+        Knob::nominal(2),
+        Knob::nominal(5),
+    ];
+    const N: usize = 9;
+    type Kernel = Product<5, { graded_levels(&KNOBS) }>;
+
+    /// Along a random path the covariances are those computed anew, to rounding; and those of the last
+    /// observations alone have the same bits.
+    #[test]
+    fn a_path_has_the_covariances_of_its_combinations() {
+        let space = Space::new(&KNOBS).unwrap();
+        let mut kernel = Kernel::new();
+        kernel.init(&space).unwrap();
+        let mut random = Random::new(7, 0);
+        let others: [Combination<5>; N] = core::array::from_fn(|_| space.draw(&mut random));
+        let (mut all, mut last) = (Path::<5, N>::EMPTY, Path::<5, N>::EMPTY);
+        let start = space.draw(&mut random);
+        all.begin((&kernel, &others), start, 0);
+        last.begin((&kernel, &others), start, N - 2);
+        for i in 0..300 {
+            let knob = random.below(5) as usize;
+            let level = random.below(KNOBS[knob].levels() as u32) as Level;
+            if level == all.at().level(knob) {
+                continue;
+            }
+            assert_eq!(all.enter((&kernel, &others), knob), last.enter((&kernel, &others), knob));
+            let c = all.at().with(knob, level);
+            let (mut row, mut end) = ([0.0; N], [0.0; 2]);
+            let own = all.covariances((&kernel, &others), (knob, level), 0, &mut row);
+            assert_eq!(last.covariances((&kernel, &others), (knob, level), N - 2, &mut end), own);
+            assert_eq!(row[N - 2..], end);
+            assert!((own - kernel.covariance(c.all(), c.all())).abs() < 1e-4);
+            for (k, other) in row.iter().zip(&others) {
+                let anew = kernel.covariance(c.all(), other.all());
+                assert!((k - anew).abs() < 1e-4, "{i}: {k}, not {anew}");
+            }
+            if i % 3 == 0 {
+                all.go((&kernel, &others), (knob, level));
+                last.go((&kernel, &others), (knob, level));
+            }
+        }
+    }
+}

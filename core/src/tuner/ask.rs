@@ -68,7 +68,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// Takes all steps that are left.
     pub(super) fn ask_on(&mut self) -> Result<Proposal<K>, AskError> {
         loop {
-            if let Some(proposal) = self.step(None::<&mut Cache<D, T, 0>>)? {
+            if let Some(proposal) = self.step(u16::MAX, None::<&mut Cache<D, T, 0>>)? {
                 return Ok(proposal);
             }
         }
@@ -106,7 +106,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     pub fn ask_with<const C: usize>(&mut self, cache: &mut Cache<D, T, C>) -> Result<Proposal<K>, AskError> {
         self.ask_begin()?;
         loop {
-            if let Some(proposal) = self.step(Some(cache))? {
+            if let Some(proposal) = self.step(u16::MAX, Some(cache))? {
                 return Ok(proposal);
             }
         }
@@ -178,7 +178,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         mut cache: Option<&mut Cache<D, T, C>>,
     ) -> Result<Option<Proposal<K>>, AskError> {
         for _ in 0..steps {
-            let proposal = self.step(cache.as_deref_mut())?;
+            let proposal = self.step(1, cache.as_deref_mut())?;
             if proposal.is_some() {
                 return Ok(proposal);
             }
@@ -186,9 +186,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if let Stage::None = self.asking { Err(AskError::NotBegun) } else { Ok(None) }
     }
 
-    /// One step.
+    /// One step, or a search of at most so many.
     #[inline(never)]
-    fn step<const C: usize>(&mut self, cache: Option<&mut Cache<D, T, C>>) -> Result<Option<Proposal<K>>, AskError> {
+    fn step<const C: usize>(
+        &mut self,
+        steps: u16,
+        cache: Option<&mut Cache<D, T, C>>,
+    ) -> Result<Option<Proposal<K>>, AskError> {
         match &mut self.asking {
             Stage::None => return Err(AskError::NotBegun),
             Stage::Draw(draw) => {
@@ -204,7 +208,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
             Stage::Search { is_last } => {
                 let is_last = *is_last;
-                if self.search_step(1, true, cache) {
+                if self.search_step(steps, true, cache) {
                     return Ok(None);
                 }
                 if !is_last {

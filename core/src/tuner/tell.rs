@@ -136,6 +136,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
             } else if self.model.is_learning() {
                 self.model.learn(&self.space, &self.config);
+            } else {
+                break;
             }
         }
         self.telling.is_some() || self.model.is_learning()
