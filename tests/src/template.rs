@@ -23,7 +23,7 @@ pub fn create(folder: &Path) -> Result<()> {
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let manifest = folder.join("Cargo.toml");
     let mut text = fs::read_to_string(&manifest)?;
-    for (here, there) in [("../../core", "core"), ("..", "firmware")] {
+    for (here, there) in [("../../core", "core"), ("../embedded", "firmware/embedded")] {
         let (old, new) = (format!("path = {here:?}"), format!("path = {:?}", root.join(there)));
         ensure!(text.contains(&old), "the template has no {old}");
         text = text.replace(&old, &new);

@@ -24,17 +24,17 @@ use semihosting::fs::File;
 use semihosting::io::Read as _;
 use static_cell::ConstStaticCell;
 use trimtab::{Combination, Error, Event};
+use trimtab_embedded::flash::Cut;
+use trimtab_embedded::journal::{Found, Layout, digest};
+use trimtab_embedded::objective::Objective;
+use trimtab_embedded::persistent::{Boot, Persistent, Stored};
+use trimtab_embedded::telemetry::Cause;
+use trimtab_embedded::watchdog::Watchdog as _;
 use trimtab_firmware::antenna::{
     AntennaTuner, Bench, Network, Parts, Station, TOLERANCE, number, rounded, space, task,
 };
 use trimtab_firmware::device::{self, FileFlash, TickWatchdog, Uart};
-use trimtab_firmware::flash::Cut;
-use trimtab_firmware::journal::{Found, Layout, digest};
-use trimtab_firmware::objective::Objective;
-use trimtab_firmware::persistent::{Boot, Persistent, Stored};
 use trimtab_firmware::survival::{Scenario, settles};
-use trimtab_firmware::telemetry::Cause;
-use trimtab_firmware::watchdog::Watchdog as _;
 
 /// The exit code of a power cut.
 const CUT: i32 = 3;

@@ -49,9 +49,9 @@ mod restart;
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
-/// use trimtab_firmware::flash::RamFlash;
-/// use trimtab_firmware::journal::{Found, Layout};
-/// use trimtab_firmware::persistent::{Persistent, Stored, Task};
+/// use trimtab_embedded::flash::RamFlash;
+/// use trimtab_embedded::journal::{Found, Layout};
+/// use trimtab_embedded::persistent::{Persistent, Stored, Task};
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
 /// let mut flash = RamFlash::<2, 256, 4>::new();

@@ -21,7 +21,7 @@ static CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
-/// use trimtab_firmware::journal::fingerprint;
+/// use trimtab_embedded::journal::fingerprint;
 /// let (one, other) = (Space::<1>::new(&[Knob::nominal(4)])?, Space::<1>::new(&[Knob::ranked(4)])?);
 /// let of = |space, seed| fingerprint(space, &Config::default(), seed, &[8, 32], 0);
 /// assert_eq!(of(&one, 1), of(&one, 1));
@@ -52,7 +52,7 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
-/// use trimtab_firmware::journal::digest;
+/// use trimtab_embedded::journal::digest;
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
 /// let mut tuner = Two::new();

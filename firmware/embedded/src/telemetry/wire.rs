@@ -69,7 +69,7 @@ impl core::error::Error for Fault {}
 /// whole frame.
 ///
 /// ```
-/// use trimtab_firmware::telemetry::{Frame, wire};
+/// use trimtab_embedded::telemetry::{Frame, wire};
 /// let (mut plain, mut stuffed) = ([0; 32], [0; 32]);
 /// let bytes = wire::encode(7, &Frame::End, &mut plain, &mut stuffed).ok_or("no room")?;
 /// assert_eq!(bytes.iter().position(|byte| *byte == 0), Some(bytes.len() - 1));

@@ -37,7 +37,7 @@ pub enum Damage {
 ///
 /// ```
 /// use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
-/// use trimtab_firmware::flash::{Cut, CutError, Damage, RamFlash};
+/// use trimtab_embedded::flash::{Cut, CutError, Damage, RamFlash};
 /// let mut flash = RamFlash::<2, 64, 4>::new();
 /// let mut cut = Cut::at(&mut flash, 1, Damage::Half);
 /// cut.write(0, &[1, 2, 3, 4]).map_err(|_| "the first write is whole")?;

@@ -140,7 +140,7 @@ impl core::error::Error for Mismatch {}
 ///
 /// ```
 /// use trimtab::{Knob, Space};
-/// use trimtab_firmware::telemetry;
+/// use trimtab_embedded::telemetry;
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
 /// # let stream = [];

@@ -2,7 +2,7 @@
 
 use embedded_storage::nor_flash::ReadNorFlash as _;
 use trimtab::TellError;
-use trimtab_firmware::flash::Simulated as _;
+use trimtab_embedded::flash::Simulated as _;
 
 use super::*;
 

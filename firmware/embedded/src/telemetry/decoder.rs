@@ -25,7 +25,7 @@ pub struct Received<'a> {
 /// Finds frames of at most `BYTES` bytes.
 ///
 /// ```
-/// use trimtab_firmware::telemetry::{Decoder, Frame, wire};
+/// use trimtab_embedded::telemetry::{Decoder, Frame, wire};
 /// let (mut plain, mut stuffed) = ([0; 32], [0; 32]);
 /// let bytes = wire::encode(0, &Frame::End, &mut plain, &mut stuffed).ok_or("no room")?;
 /// let mut decoder = Decoder::<64>::new();

@@ -8,9 +8,9 @@
 use embedded_storage::nor_flash::NorFlash;
 use trimtab::internals::Random;
 use trimtab::{Combination, Config, Knob, Proposal, Space, WhenFull};
-use trimtab_firmware::flash::{Cut, Damage, RamFlash};
-use trimtab_firmware::journal::{Found, Layout, digest};
-use trimtab_firmware::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
+use trimtab_embedded::flash::{Cut, Damage, RamFlash};
+use trimtab_embedded::journal::{Found, Layout, digest};
+use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 
 mod bad_flash;
 mod nothing_lost;

@@ -26,7 +26,7 @@ pub use switches::{SwitchError, Switches};
 ///
 /// ```
 /// use trimtab::{Combination, Config, Knob, Space};
-/// use trimtab_firmware::objective::{Objective, tune};
+/// use trimtab_embedded::objective::{Objective, tune};
 ///
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 24, rows: 32);

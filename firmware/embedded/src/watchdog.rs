@@ -31,7 +31,7 @@ pub trait Watchdog {
 /// inverse tell it from whatever RAM holds after power-up.
 ///
 /// ```
-/// use trimtab_firmware::watchdog::Mark;
+/// use trimtab_embedded::watchdog::Mark;
 /// let mut mark = Mark::CLEAR;
 /// assert_eq!(mark.take(), None);
 /// mark.set(7);

@@ -27,7 +27,7 @@ pub struct About<'a> {
 ///
 /// ```
 /// use trimtab::{Config, Event, Knob, Space};
-/// use trimtab_firmware::telemetry::{About, Cause, Reporter, check};
+/// use trimtab_embedded::telemetry::{About, Cause, Reporter, check};
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
 /// let mut tuner = Two::new();

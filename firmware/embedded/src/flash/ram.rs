@@ -19,7 +19,7 @@ use super::Simulated;
 ///
 /// ```
 /// use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
-/// use trimtab_firmware::flash::{RamFlash, RuleError};
+/// use trimtab_embedded::flash::{RamFlash, RuleError};
 /// let mut flash = RamFlash::<2, 64, 4>::new();
 /// flash.write(8, &[1, 2, 3, 4])?;
 /// assert_eq!(flash.write(8, &[1, 2, 3, 4]), Err(RuleError::NotErased));

@@ -36,7 +36,7 @@ use super::Objective;
 /// # let adc = Cell::new(0.0);
 /// # let (pins, delay) = ([1.0, 2.0, 4.0, 8.0].map(|weight| Pin(&adc, weight)), Delay);
 /// use trimtab::{Config, Knob, Space};
-/// use trimtab_firmware::objective::{Switches, tune};
+/// use trimtab_embedded::objective::{Switches, tune};
 ///
 /// const KNOBS: [Knob; 4] = [Knob::nominal(2); 4];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 16, rows: 16);

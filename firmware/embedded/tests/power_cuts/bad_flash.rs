@@ -1,8 +1,8 @@
 //! Bad flash: damaged, foreign, stuck.
 
 use embedded_storage::nor_flash::ReadNorFlash as _;
-use trimtab_firmware::flash::Simulated as _;
-use trimtab_firmware::journal::Trouble;
+use trimtab_embedded::flash::Simulated as _;
+use trimtab_embedded::journal::Trouble;
 
 use super::*;
 

@@ -87,8 +87,8 @@ pub enum Entry<const K: usize> {
 ///
 /// ```
 /// use trimtab::{Event, Knob, Record, Space};
-/// use trimtab_firmware::flash::RamFlash;
-/// use trimtab_firmware::journal::{Entry, Found, Journal, Layout};
+/// use trimtab_embedded::flash::RamFlash;
+/// use trimtab_embedded::journal::{Entry, Found, Journal, Layout};
 /// let mut flash = RamFlash::<2, 256, 4>::new();
 /// let layout = Layout { range: 0..512, records: 4 };
 /// let c = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?.combination(&[3, 5])?;
