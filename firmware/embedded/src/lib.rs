@@ -16,6 +16,11 @@
 #[cfg(test)]
 extern crate std;
 
+/// The code in the README of the registry compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod objective;
 
 pub mod flash;

@@ -38,6 +38,7 @@ pub trait Watchdog {
 /// assert_eq!((mark.take(), mark.take()), (Some(7), None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Mark([u32; 3]);
 
 impl Mark {

@@ -20,6 +20,7 @@ use super::Simulated;
 
 /// How far the last operation got; see the table of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Damage {
     /// Not begun.
     Nothing,
@@ -130,6 +131,7 @@ impl<F: Simulated> Cut<F> {
 
 /// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CutError<E> {
     /// The power is off.
     Off,

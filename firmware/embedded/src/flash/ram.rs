@@ -67,6 +67,7 @@ impl<const PAGES: usize, const PAGE: usize, const WORD: usize> Default for RamFl
 
 /// Why an operation was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RuleError {
     /// Not a whole number of words or pages.
     NotAligned,

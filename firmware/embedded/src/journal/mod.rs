@@ -64,6 +64,7 @@ pub const LEAST_MARKS: usize = 8;
 
 /// Where a journal lies in the flash, and how many records fill a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Layout {
     /// Its part of the flash: whole pages, at least two.
     pub range: Range<u32>,
@@ -76,6 +77,7 @@ pub struct Layout {
 
 /// The content of a slot.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Entry<const K: usize> {
     /// An event of a combination.
     Record(Record<K>),

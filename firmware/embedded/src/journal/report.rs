@@ -2,6 +2,7 @@
 
 /// The content of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Found {
     /// Nothing: erased, as from the factory.
     Blank,
@@ -17,6 +18,7 @@ pub enum Found {
 
 /// Why a journal cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Trouble {
     /// The layout does not fit the flash.
     Layout,

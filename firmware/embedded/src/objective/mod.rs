@@ -1,6 +1,7 @@
 //! The hardware that you tune: it takes a combination, then it can be measured.
 //!
-//! You write an [`Objective`]; [`step`] and [`tune`] are the loop around it:
+//! You write an [`Objective`], or an [`AsyncObjective`] with `async fn`; [`step`] and [`tune`] are
+//! the loop around it, [`step_async`] and [`tune_async`] the same with waits:
 //!
 //! ```text
 //! tuner ── ask ──► apply ──► measure ──► tell, or tell_failed ──► tuner
@@ -16,10 +17,14 @@
 //!
 //! **Cost.** Two calls of yours and two of the tuner.
 
-use trimtab::{AskError, Combination, Error, Event, Observation, Proposal, Tuner};
+use trimtab::{AskError, Combination, Error, Event, Observation, Proposal};
 
+mod ask_tell;
+mod asynchronous;
 mod switches;
 
+pub use ask_tell::AskTell;
+pub use asynchronous::{AsyncObjective, Blocking, SLICE, step_async, tune_async};
 pub use switches::{SwitchError, Switches};
 
 /// Hardware that can be set and measured.
@@ -95,6 +100,7 @@ impl<const K: usize, O: Objective<K> + ?Sized> Objective<K> for &mut O {
 
 /// One measurement: the proposal and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Step<const K: usize, E> {
     /// The proposal, with the prediction.
     pub proposal: Proposal<K>,
@@ -111,51 +117,39 @@ impl<const K: usize, E> Step<K, E> {
 
 /// One turn of the loop: ask, apply, measure, tell. Returns errors of the tuner; an error of the
 /// hardware is in the step.
-pub fn step<
-    O: Objective<K>,
-    const K: usize,
-    const M: usize,
-    const D: usize,
-    const T: usize,
-    const L: usize,
-    const P: usize,
->(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+pub fn step<const K: usize, A: AskTell<K>, O: Objective<K>>(
+    tuner: &mut A,
     objective: &mut O,
 ) -> Result<Step<K, O::Error>, Error> {
-    let proposal = tuner.ask()?;
+    let proposal = tuner.ask_whole()?;
     let step = Step { proposal, outcome: objective.evaluate(&proposal.combination) };
-    match step.event() {
-        Event::Told(value) => tuner.tell(&proposal.combination, value)?,
-        _ => tuner.tell_failed(&proposal.combination)?,
-    }
+    tuner.learn(&proposal.combination, step.event())?;
     Ok(step)
 }
 
 /// Makes this many measurements, fewer if the space is exhausted, and leaves the hardware at the
 /// best combination. Returns `None` if every measurement failed, or if the best cannot be applied
 /// again.
-pub fn tune<
-    O: Objective<K>,
-    const K: usize,
-    const M: usize,
-    const D: usize,
-    const T: usize,
-    const L: usize,
-    const P: usize,
->(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+pub fn tune<const K: usize, A: AskTell<K>, O: Objective<K>>(
+    tuner: &mut A,
     objective: &mut O,
     measurements: usize,
 ) -> Result<Option<Observation<K>>, Error> {
     for _ in 0..measurements {
-        match step(tuner, objective) {
-            Ok(_) => {}
-            Err(Error::Ask(AskError::Exhausted)) => break,
-            Err(error) => return Err(error),
+        if is_over(step(tuner, objective))? {
+            break;
         }
     }
-    Ok(tuner.best_observed().filter(|best| objective.apply(&best.combination).is_ok()))
+    Ok(tuner.best().filter(|best| objective.apply(&best.combination).is_ok()))
+}
+
+/// Whether there is nothing left to measure.
+fn is_over<R>(step: Result<R, Error>) -> Result<bool, Error> {
+    match step {
+        Ok(_) => Ok(false),
+        Err(Error::Ask(AskError::Exhausted)) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Errors and values that are not finite are failures.

@@ -6,6 +6,9 @@
 //! | delay | `DelayNs` | waits until contacts stop bouncing and filters settle |
 //! | reader | a closure | the measurement: an ADC, a counter, an instrument |
 //!
+//! With embedded-hal-async's `DelayNs` and an `async` closure the same switches are an
+//! [`AsyncObjective`].
+//!
 //! **Choices**
 //! - All pins have one type, which HALs provide (`AnyPin`, `ErasedPin`, `DynPin`).
 //! - If a pin refuses, the others stay as they are: the combination counts as failed, and the next
@@ -17,7 +20,7 @@ use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::{OutputPin, PinState};
 use trimtab::Combination;
 
-use super::Objective;
+use super::{AsyncObjective, Objective};
 
 /// K switches and a way to measure what they do.
 ///
@@ -63,10 +66,19 @@ impl<const K: usize, Pin, Delay, Read> Switches<K, Pin, Delay, Read> {
     pub const fn new(pins: [Pin; K], delay: Delay, settle_us: u32, read: Read) -> Self {
         Self { pins, delay, settle_us, read }
     }
+
+    fn set<Failure>(&mut self, c: &Combination<K>) -> Result<(), SwitchError<Pin::Error, Failure>>
+    where
+        Pin: OutputPin,
+    {
+        let mut pins = self.pins.iter_mut().zip(c.levels());
+        pins.try_for_each(|(pin, level)| pin.set_state(PinState::from(*level != 0)).map_err(SwitchError::Pin))
+    }
 }
 
 /// Why a combination of switches has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SwitchError<Pin, Read> {
     /// A pin refused its state.
     Pin(Pin),
@@ -83,9 +95,7 @@ where
     type Error = SwitchError<Pin::Error, Failure>;
 
     fn apply(&mut self, c: &Combination<K>) -> Result<(), Self::Error> {
-        for (pin, level) in self.pins.iter_mut().zip(c.levels()) {
-            pin.set_state(PinState::from(*level != 0)).map_err(SwitchError::Pin)?;
-        }
+        self.set(c)?;
         self.delay.delay_us(self.settle_us);
         Ok(())
     }
@@ -95,9 +105,30 @@ where
     }
 }
 
+impl<const K: usize, Pin, Delay, Read, Failure> AsyncObjective<K> for Switches<K, Pin, Delay, Read>
+where
+    Pin: OutputPin,
+    Delay: embedded_hal_async::delay::DelayNs,
+    Read: AsyncFnMut() -> Result<f32, Failure>,
+{
+    type Error = SwitchError<Pin::Error, Failure>;
+
+    async fn apply(&mut self, c: &Combination<K>) -> Result<(), Self::Error> {
+        self.set(c)?;
+        self.delay.delay_us(self.settle_us).await;
+        Ok(())
+    }
+
+    async fn measure(&mut self) -> Result<f32, Self::Error> {
+        (self.read)().await.map_err(SwitchError::Read)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
     use std::vec::Vec;
 
     use embedded_hal::digital::{Error, ErrorKind, ErrorType};
@@ -172,6 +203,30 @@ mod tests {
         let c = space.combination(&[0, 1, 1]).unwrap();
         assert_eq!(switches.evaluate(&c), Err(SwitchError::Pin(Stuck)));
         assert_eq!(log.take(), [Did::Set(0, false), Did::Set(1, true)]);
+    }
+
+    #[test]
+    fn async_switches_do_the_same_in_the_same_order() {
+        struct Wait<'l>(&'l Log);
+        impl embedded_hal_async::delay::DelayNs for Wait<'_> {
+            async fn delay_ns(&mut self, ns: u32) {
+                self.0.borrow_mut().push(Did::Waited(ns));
+            }
+        }
+        let log = Log::default();
+        let read = async || {
+            log.borrow_mut().push(Did::Read);
+            Ok::<f32, ()>(2.5)
+        };
+        let mut switches = Switches::new([0, 1].map(|i| Pin(&log, i)), Wait(&log), 30, read);
+        let c = Space::<2>::new(&[Knob::nominal(2); 2]).unwrap().combination(&[1, 0]).unwrap();
+        let measured = async {
+            AsyncObjective::apply(&mut switches, &c).await?;
+            AsyncObjective::measure(&mut switches).await
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(pin!(measured).poll(&mut context), Poll::Ready(Ok(2.5)));
+        assert_eq!(log.take(), [Did::Set(0, true), Did::Set(1, false), Did::Waited(30_000), Did::Read]);
     }
 
     #[test]

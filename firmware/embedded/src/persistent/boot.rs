@@ -23,6 +23,7 @@ pub struct Task<const K: usize> {
 
 /// What a boot found in the flash, and how far it used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Boot {
     /// The content of the flash, or `None` if it could not be read.
     pub found: Option<Found>,
@@ -47,6 +48,7 @@ impl Boot {
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stored {
     /// In flash.
     Yes,

@@ -32,7 +32,7 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{AskError, Combination, Error, Event, InitError, Proposal, Record, Tuner};
+use trimtab::{AskError, Combination, Error, Event, InitError, Observation, Proposal, Record, Tuner};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
 use rank::rank;
@@ -40,6 +40,7 @@ pub use restart::KEPT;
 use restart::{Queue, begin_anew, initialise};
 
 use crate::journal::{Entry, Found, Journal, Layout, Trouble, fingerprint};
+use crate::objective::AskTell;
 
 mod boot;
 mod rank;
@@ -142,6 +143,11 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Returns the next combination to measure.
     pub fn ask(&mut self) -> Result<Proposal<K>, AskError> {
+        self.ask_whole()
+    }
+
+    /// Begins an ask in slices, see [`Tuner::ask_begin`].
+    pub fn ask_begin(&mut self) -> Result<(), AskError> {
         if mem::take(&mut self.unmarked)
             && let Ok(journal) = &mut self.journal
             && journal.begun() < ENOUGH
@@ -149,7 +155,12 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
             let marked = journal.begin();
             self.lost(marked);
         }
-        self.tuner.ask()
+        self.tuner.ask_begin()
+    }
+
+    /// Continues an ask by this many candidates, see [`Tuner::ask_step`].
+    pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.tuner.ask_step(candidates)
     }
 
     /// Tells a measured value to the tuner and writes it to flash.
@@ -280,5 +291,26 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Stops keeping the log after trouble with the flash.
     fn lost<R>(&mut self, outcome: Result<R, Trouble>) -> Option<R> {
         outcome.map_err(|trouble| self.journal = Err(trouble)).ok()
+    }
+}
+
+impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
+    AskTell<K> for Persistent<'_, F, K, M, D, T, L, P>
+{
+    fn ask_begin(&mut self) -> Result<(), AskError> {
+        self.ask_begin()
+    }
+
+    fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.ask_step(candidates)
+    }
+
+    /// After trouble with the flash the run goes on; [`trouble`](Persistent::trouble) tells it.
+    fn learn(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
+        self.replay(&Record::new(c, event)).map(|_| ())
+    }
+
+    fn best(&self) -> Option<Observation<K>> {
+        self.tuner.best_observed()
     }
 }

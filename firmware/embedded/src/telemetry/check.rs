@@ -22,6 +22,7 @@ const MOST_BYTES: usize = 1100;
 
 /// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Checked {
     /// Starts of a tuner.
     pub runs: u32,
@@ -37,6 +38,7 @@ pub struct Checked {
 
 /// Where the chip and this tuner differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Mismatch {
     /// The run, counted from 1.
     pub run: u32,
@@ -48,6 +50,7 @@ pub struct Mismatch {
 
 /// A difference between the chip and this tuner.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Difference {
     /// The chip has another number of knobs.
     Knobs {

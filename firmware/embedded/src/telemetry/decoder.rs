@@ -13,6 +13,7 @@ use super::wire::{self, Fault};
 
 /// A frame as it arrived.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Received<'a> {
     /// The frame.
     pub frame: Frame<'a>,

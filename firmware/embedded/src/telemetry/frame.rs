@@ -26,6 +26,7 @@ pub const MOST_NAME: usize = 16;
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Frame<'a> {
     /// A tuner starts.
     #[serde(borrow)]
@@ -59,6 +60,7 @@ pub enum Frame<'a> {
 
 /// The hardware and its tuner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Hello<'a> {
     /// The version of the firmware.
     pub release: &'a str,
@@ -82,6 +84,7 @@ pub struct Hello<'a> {
 
 /// Why a tuner starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Cause {
     /// For the first time.
     New,
@@ -93,6 +96,7 @@ pub enum Cause {
 
 /// A knob, or a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KnobPart {
     /// The knob, counted from 0.
     pub place: u16,
@@ -102,6 +106,7 @@ pub struct KnobPart {
 
 /// Kind and levels of a knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Shape {
     /// Levels without order.
     Nominal {
@@ -171,6 +176,7 @@ impl KnobPart {
 
 /// A proposal for any number of knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proposed<'a> {
     /// The combination.
     #[serde(borrow)]

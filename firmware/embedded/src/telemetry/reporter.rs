@@ -14,6 +14,7 @@ use super::wire::{self, BESIDE_LEVELS, MOST_BYTES};
 
 /// The part of a hello that the tuner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct About<'a> {
     /// The name of the hardware, at most 16 bytes.
     pub name: &'a str,

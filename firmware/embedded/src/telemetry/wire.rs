@@ -39,6 +39,7 @@ const CRC_BYTES: usize = size_of::<u32>();
 
 /// Why bytes are not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Fault {
     /// Cut short, changed on the way, or never a frame.
     Garbled,
