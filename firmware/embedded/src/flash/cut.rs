@@ -6,9 +6,12 @@
 //! | `Half` | the first half of its bytes | the first half of the page |
 //! | `AllButLast` | all but the last byte | all but the last byte |
 //! | `Random` | each zero to write is there or not | each zero to erase is gone or not |
+//! | `Torn` | some words, then one torn word | each word is erased, as before, or torn |
 //! | `All` | done, but the caller never learns it | done, but the caller never learns it |
 //!
 //! **Choices**
+//! - What a torn word reads as is up to the flash: with a checksum per word, [`Ecc`](super::Ecc), it
+//!   is an error.
 //! - Reads are not counted: they change nothing.
 //! - Without power every operation is an error. To reboot, put the flash into another [`Cut`].
 //! - An image in QEMU exits at the cut instead, by [`Cut::when_off`].
@@ -30,6 +33,8 @@ pub enum Damage {
     AllButLast,
     /// Some of its bits, by this seed.
     Random(u64),
+    /// Some of its words, and torn ones, by this seed.
+    Torn(u64),
     /// Done, but the caller never learns it.
     All,
 }
@@ -110,10 +115,31 @@ impl<F: Simulated> Cut<F> {
         for i in 0..whole {
             let cell = offset + i as u32;
             let mut byte = [0];
-            self.flash.read(cell, &mut byte)?;
-            let [old] = byte;
+            // A torn word cannot be read; it becomes what the operation makes of zeros.
+            let old = self.flash.read(cell, &mut byte).map_or(0, |()| byte[0]);
             let done = random.as_mut().map_or(0xFF, |random| random.bits() as u8);
             self.flash.poke(cell, &[new(i, old) & done | old & !done])?;
+        }
+        Ok(())
+    }
+
+    /// Writes words up to a random one, which is torn.
+    fn tear_write(&mut self, seed: u64, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
+        let last = Random::new(seed, u64::from(offset)).below((bytes.len() / F::WRITE_SIZE).max(1) as u32);
+        let (whole, torn) = bytes.split_at_checked(last as usize * F::WRITE_SIZE).unwrap_or((bytes, &[]));
+        self.flash.poke(offset, whole)?;
+        self.flash.tear(offset + whole.len() as u32, torn.len().min(F::WRITE_SIZE))
+    }
+
+    /// Erases some words and tears others.
+    fn tear_erase(&mut self, seed: u64, from: u32, to: u32) -> Result<(), F::Error> {
+        let mut random = Random::new(seed, u64::from(from));
+        for word in (from..to).step_by(F::WRITE_SIZE) {
+            match random.below(4) {
+                0 => self.flash.tear(word, F::WRITE_SIZE)?,
+                1 => (word..).take(F::WRITE_SIZE).try_for_each(|cell| self.flash.poke(cell, &[0xFF]))?,
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -121,7 +147,7 @@ impl<F: Simulated> Cut<F> {
     /// Bytes of an operation that are done or, for random damage, half done.
     fn whole(&self, length: usize) -> usize {
         match self.damage {
-            Damage::Nothing => 0,
+            Damage::Nothing | Damage::Torn(_) => 0,
             Damage::Half => length / 2,
             Damage::AllButLast => length.saturating_sub(1),
             Damage::Random(_) | Damage::All => length,
@@ -173,6 +199,9 @@ impl<F: Simulated> NorFlash for Cut<F> {
 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
         if self.is_last()? {
+            if let Damage::Torn(seed) = self.damage {
+                self.tear_erase(seed, from, to).map_err(CutError::Flash)?;
+            }
             let whole = self.whole(to.saturating_sub(from) as usize);
             self.damage(from, whole, |_, _| 0xFF).map_err(CutError::Flash)?;
             return self.switch_off();
@@ -182,6 +211,9 @@ impl<F: Simulated> NorFlash for Cut<F> {
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         if self.is_last()? {
+            if let Damage::Torn(seed) = self.damage {
+                self.tear_write(seed, offset, bytes).map_err(CutError::Flash)?;
+            }
             // Ones need no writing, so the last byte is the last one with a zero in it.
             let length = bytes.iter().rposition(|byte| *byte != 0xFF).map_or(0, |last| last + 1);
             let whole = self.whole(length);

@@ -4,6 +4,7 @@
 //! whole page restores the ones. A power cut leaves an operation half done.
 //!
 //! - [`RamFlash`]: the memory, with the rules of NOR flash and a count of erases per page;
+//! - [`Ecc`]: flash with a checksum per word, some of whose words cannot be read;
 //! - [`Cut`]: cuts the power of any simulated flash at a chosen operation.
 //!
 //! **Choices**
@@ -15,19 +16,30 @@
 use embedded_storage::nor_flash::NorFlash;
 
 pub use cut::{Cut, CutError, Damage};
+pub use ecc::{Ecc, EccError};
 pub use ram::{RamFlash, RuleError};
 
 mod cut;
+mod ecc;
 mod ram;
 
 /// Flash whose cells can be set to any value.
 pub trait Simulated: NorFlash {
     /// Sets cells to these values, against all rules.
     fn poke(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Leaves words half written. Without a checksum per word they read as zeros.
+    fn tear(&mut self, offset: u32, length: usize) -> Result<(), Self::Error> {
+        (offset..).take(length).try_for_each(|cell| self.poke(cell, &[0]))
+    }
 }
 
 impl<F: Simulated> Simulated for &mut F {
     fn poke(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
         F::poke(self, offset, bytes)
+    }
+
+    fn tear(&mut self, offset: u32, length: usize) -> Result<(), Self::Error> {
+        F::tear(self, offset, length)
     }
 }

@@ -3,6 +3,8 @@
 //! **Choices**
 //! - The pages of a log have consecutive numbers, so the others tell the number of a page without a
 //!   readable header, and one valid record confirms it.
+//! - What cannot be read is damaged, whatever the flash says of it: on flash with a checksum per word a
+//!   torn write is an error of every later read. Only a flash that answers nothing is trouble.
 //! - A header knows how many entries are before its page. With none, the log begins there, and what
 //!   older pages hold is somebody else's.
 
@@ -28,6 +30,10 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             }
         }
         let Some(newest) = newest else {
+            // A chip that does not answer may hold a log: nothing is erased.
+            if self.is_silent() {
+                return Err(Trouble::Refused);
+            }
             // As if a page had been full, so that the first page gets number 0.
             (self.newest, self.oldest) = (u32::MAX, 0);
             return Ok(other);

@@ -39,12 +39,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Finds the next free mark of the newest page, and the count of its last entry.
     pub(super) fn find_marks(&mut self) -> Result<(), Trouble> {
         for mark in 0..self.sizes.marks {
+            let (offset, spot) = (self.mark_offset(mark), self.spot(self.newest, mark));
             let mut buffer = [0; BUFFER];
-            let bytes = buffer.get_mut(..self.sizes.mark).ok_or(Trouble::Layout)?;
-            self.flash.read(self.mark_offset(mark), bytes).map_err(|_| Trouble::Refused)?;
+            let bytes = self.bytes(offset, self.sizes.mark, &mut buffer)?.unwrap_or(&[0]);
             if bytes.iter().any(|byte| *byte != 0xFF) {
                 self.mark = mark + 1;
-                self.begun = begun(bytes, self.counted, self.spot(self.newest, mark)).unwrap_or(self.begun);
+                self.begun = begun(bytes, self.counted, spot).unwrap_or(self.begun);
             }
         }
         Ok(())

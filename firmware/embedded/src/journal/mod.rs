@@ -19,6 +19,8 @@
 //!   right, which covers the page's and the slot's number too. No word is written twice.
 //! - A header with one wrong bit is repaired by its checksum. A page with a worse one is read by the
 //!   checksums of its records.
+//! - A slot, header or mark that cannot be read (a torn word of flash with a checksum per word) is
+//!   damaged like one with a wrong checksum: counted, passed over, and gone when its page is erased.
 //! - A write spoiled by a power cut costs a spare slot. A page is full after N *records*, so pages
 //!   end at the same records, and the same ones are dropped, with and without cuts.
 //! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are

@@ -27,8 +27,9 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// The header at a place. One that belongs elsewhere counts as damaged.
     pub(super) fn header(&mut self, place: u32) -> Result<Result<Header, HeaderFault>, Trouble> {
         let mut buffer = [0; BUFFER];
-        let bytes = buffer.get_mut(..self.sizes.header).ok_or(Trouble::Layout)?;
-        self.flash.read(self.start(place), bytes).map_err(|_| Trouble::Refused)?;
+        let Some(bytes) = self.bytes(self.start(place), self.sizes.header, &mut buffer)? else {
+            return Ok(Err(HeaderFault::Damaged));
+        };
         Ok(Header::read(bytes).and_then(|header| match self.place(header.number) == place {
             true => Ok(header),
             false => Err(HeaderFault::Damaged),
@@ -37,9 +38,27 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
 
     pub(super) fn slot(&mut self, number: u32, slot: usize) -> Result<Slot<K>, Trouble> {
         let mut buffer = [0; BUFFER];
-        let bytes = buffer.get_mut(..self.sizes.slot).ok_or(Trouble::Layout)?;
-        self.flash.read(self.offset(number, slot), bytes).map_err(|_| Trouble::Refused)?;
-        Ok(Slot::read(bytes, self.spot(number, slot)))
+        let bytes = self.bytes(self.offset(number, slot), self.sizes.slot, &mut buffer)?;
+        Ok(bytes.map_or(Slot::Damaged, |bytes| Slot::read(bytes, self.spot(number, slot))))
+    }
+
+    /// Reads these bytes. `None` if the flash cannot: damage of this place, no more.
+    pub(super) fn bytes<'b>(
+        &mut self,
+        offset: u32,
+        length: usize,
+        buffer: &'b mut [u8; BUFFER],
+    ) -> Result<Option<&'b [u8]>, Trouble> {
+        let bytes = buffer.get_mut(..length).ok_or(Trouble::Layout)?;
+        Ok(self.flash.read(offset, bytes).is_ok().then_some(bytes))
+    }
+
+    /// Whether the flash answers no read at all.
+    pub(super) fn is_silent(&mut self) -> bool {
+        let mut word = [0; BUFFER];
+        let Some(word) = word.get_mut(..F::READ_SIZE) else { return true };
+        let offsets = self.layout.range.clone().step_by(F::WRITE_SIZE.max(F::READ_SIZE));
+        !offsets.into_iter().any(|offset| self.flash.read(offset, word).is_ok())
     }
 
     /// What the checksum of a slot or mark covers besides its bytes.
@@ -49,19 +68,15 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
 
     /// Whether the flash holds these bytes.
     pub(super) fn holds(&mut self, offset: u32, bytes: &[u8]) -> Result<bool, Trouble> {
-        let mut buffer = [0; BUFFER];
-        let read = buffer.get_mut(..bytes.len()).ok_or(Trouble::Layout)?;
-        self.flash.read(offset, read).map_err(|_| Trouble::Refused)?;
-        Ok(read == bytes)
+        Ok(self.bytes(offset, bytes.len(), &mut [0; BUFFER])? == Some(bytes))
     }
 
     pub(super) fn is_blank(&mut self, place: u32) -> Result<bool, Trouble> {
         let mut buffer = [0; BUFFER];
         let (start, page) = (self.start(place), F::ERASE_SIZE);
         for done in (0..page).step_by(BUFFER) {
-            let part = buffer.get_mut(..BUFFER.min(page - done)).ok_or(Trouble::Layout)?;
-            self.flash.read(start + done as u32, part).map_err(|_| Trouble::Refused)?;
-            if part.iter().any(|byte| *byte != 0xFF) {
+            let part = self.bytes(start + done as u32, BUFFER.min(page - done), &mut buffer)?;
+            if part.is_none_or(|part| part.iter().any(|byte| *byte != 0xFF)) {
                 return Ok(false);
             }
         }

@@ -9,10 +9,10 @@
 //! |---|---|
 //! | nothing | starts fresh |
 //! | a log of this tuner | replays it |
-//! | such a log with damaged records | replays the others and counts the damaged; their combinations may be asked again |
+//! | such a log with damaged or unreadable records | replays the others and counts the damaged; their combinations may be asked again |
 //! | a log of another tuner or version | starts fresh and uses nothing of it |
 //! | anything else | starts fresh |
-//! | pages that cannot be read, written or erased | tunes in RAM only; the log stays as it was |
+//! | pages that cannot be written or erased, or nothing that can be read | tunes in RAM only; the log stays as it was |
 //!
 //! **Choices**
 //! - The state is `init` plus the log, nothing else. Asks depend on the log alone, so a boot

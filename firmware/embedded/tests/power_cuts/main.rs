@@ -13,6 +13,7 @@ use trimtab_embedded::journal::{Found, Layout, digest};
 use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 
 mod bad_flash;
+mod ecc;
 mod nothing_lost;
 
 const KNOBS: [Knob; 6] =
@@ -61,8 +62,12 @@ struct Measured {
 
 /// Boots and runs until the budget is spent or the power is cut. Returns the end, or `None` if cut.
 fn boot(flash: impl NorFlash, measured: &mut Measured) -> (Boot, Option<End>) {
+    boot_in(LAYOUT, flash, measured)
+}
+
+fn boot_in(layout: Layout, flash: impl NorFlash, measured: &mut Measured) -> (Boot, Option<End>) {
     let mut tuner = Box::new(Six::new());
-    let (mut kept, boot) = Persistent::open(&mut tuner, &task(), flash, LAYOUT).unwrap();
+    let (mut kept, boot) = Persistent::open(&mut tuner, &task(), flash, layout).unwrap();
     while kept.trouble().is_none() && kept.total() < BUDGET {
         if kept.total() == RESTART {
             kept.restart();
