@@ -6,7 +6,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`objective`] | your hardware as a trait, and the loop that tunes it |
-//! | [`flash`] | simulated NOR flash that can lose its power, for tests |
+//! | [`flash`] | simulated NOR flash that can lose its power, for tests; a guard for real flash with ECC |
 //! | [`journal`] | a log on any NOR flash |
 //! | [`persistent`] | a tuner with that log: a power cut costs at most the measurement under way |
 //! | [`telemetry`] | a run as a stream of small frames, watched, kept and checked on a PC |

@@ -163,7 +163,7 @@ fn tune(rig: &mut Rig, before: u32, budget: u16) -> Result<(), Error> {
         let done = rig.kept.total() - before;
         info!("{=u32} of {=u16}: {}, SWR {=f32}", done, budget, Parts::of(&step.combination), swr);
         match step.stored {
-            Stored::Yes => {}
+            Stored::Yes | Stored::PageFull => {}
             Stored::OldestDropped => {
                 let kept = rig.kept.tuner().len();
                 info!("the flash was full: the oldest page is dropped, {=usize} outcomes kept", kept);

@@ -5,7 +5,8 @@
 //!
 //! - [`RamFlash`]: the memory, with the rules of NOR flash and a count of erases per page;
 //! - [`Ecc`]: flash with a checksum per word, some of whose words cannot be read;
-//! - [`Cut`]: cuts the power of any simulated flash at a chosen operation.
+//! - [`Cut`]: cuts the power of any simulated flash at a chosen operation;
+//! - [`Guarded`]: the one for a product: real flash whose reads can be wrong.
 //!
 //! **Choices**
 //! - The traits are `embedded-storage`'s, which every maintained HAL implements: code that works
@@ -17,10 +18,12 @@ use embedded_storage::nor_flash::NorFlash;
 
 pub use cut::{Cut, CutError, Damage};
 pub use ecc::{Ecc, EccError};
+pub use guarded::{Guarded, GuardedError};
 pub use ram::{RamFlash, RuleError};
 
 mod cut;
 mod ecc;
+mod guarded;
 mod ram;
 
 /// Flash whose cells can be set to any value.

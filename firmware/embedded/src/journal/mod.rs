@@ -77,6 +77,33 @@ pub struct Layout {
     pub records: u16,
 }
 
+/// The range of the journal as the linker script has it, for a [`Layout`].
+///
+/// The script defines `_journal_start` and `_journal_end` as offsets in the flash, and asserts that
+/// the image ends before them:
+///
+/// ```text
+/// MEMORY
+/// {
+///   FLASH   : ORIGIN = 0x08000000, LENGTH = 256K     /* shortened by the journal */
+///   JOURNAL : ORIGIN = 0x08040000, LENGTH = 256K
+///   RAM     : ORIGIN = 0x20000000, LENGTH = 128K
+/// }
+/// _journal_start = ORIGIN(JOURNAL) - ORIGIN(FLASH);
+/// _journal_end = _journal_start + LENGTH(JOURNAL);
+/// ASSERT(ORIGIN(FLASH) + LENGTH(FLASH) <= ORIGIN(JOURNAL), "the image must end before the journal: shorten FLASH");
+/// ```
+#[macro_export]
+macro_rules! journal_range {
+    () => {{
+        unsafe extern "C" {
+            safe static _journal_start: u8;
+            safe static _journal_end: u8;
+        }
+        (&raw const _journal_start) as u32..(&raw const _journal_end) as u32
+    }};
+}
+
 /// The content of a slot.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -224,9 +251,15 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(self.flash.write(offset, bytes).is_ok() && self.holds(offset, bytes)?)
     }
 
+    /// Entries that the last page has room for.
+    pub fn room(&self) -> usize {
+        let records = usize::from(self.layout.records.saturating_sub(self.counted));
+        records.min(self.last_slots().saturating_sub(self.slot))
+    }
+
     /// Whether the last page has no room: call [`turn`](Self::turn) before the next entry.
     pub fn is_full(&self) -> bool {
-        self.counted >= self.layout.records || self.slot >= self.last_slots()
+        self.room() == 0
     }
 
     /// The first of the slots that only a turn writes to.

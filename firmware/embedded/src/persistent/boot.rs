@@ -52,6 +52,9 @@ impl Boot {
 pub enum Stored {
     /// In flash.
     Yes,
+    /// In flash, and its page is full: [`prepare`](super::Persistent::prepare) erases the next one,
+    /// or else the next ask or tell does.
+    PageFull,
     /// In flash; the oldest page was dropped, and the tuner was rebuilt from the rest.
     OldestDropped,
     /// Only in RAM.

@@ -19,9 +19,11 @@
 //!   repeats the last ask and the log needs no entry for it.
 //! - The tuner takes a record before the flash does, so the tuner alone decides what it refuses,
 //!   and a refused record costs no slot. A call returns after both.
-//! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: at the
-//!   same record with and without cuts, so both reach the same bits. Records that the tuner still
+//! - When the flash is full, the oldest page goes and the tuner is rebuilt from the rest: between the
+//!   same two records with and without cuts, so both reach the same bits. Records that the tuner still
 //!   holds are carried over, best first, so the best is never lost.
+//! - A tell never waits for an erase: it says that its page is full, and the erase follows before the
+//!   next ask, or when the caller chooses, by [`Persistent::prepare`].
 //! - A measurement that takes the power down would be asked forever. So a boot that found a log
 //!   marks its first measurement, [`Boot::begun`] counts these boots, and after [`ENOUGH`] of them
 //!   [`Boot::is_hopeless`] says to give that combination up. No more than that are marked.
@@ -102,6 +104,18 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         flash: F,
         layout: Layout,
     ) -> Result<(Self, Boot), InitError> {
+        Self::open_with(tuner, task, flash, layout, &mut || ())
+    }
+
+    /// [`open`](Self::open) that calls `feed` before each replayed record and around an erase, for a
+    /// watchdog that already runs.
+    pub fn open_with(
+        tuner: &'t mut Tuner<K, M, D, T, L, P>,
+        task: &Task<K>,
+        flash: F,
+        layout: Layout,
+        feed: &mut dyn FnMut(),
+    ) -> Result<(Self, Boot), InitError> {
         tuner.init(task.space.clone(), task.config, task.seed)?;
         let fingerprint = fingerprint(&task.space, &task.config, task.seed, &[K, M, D, T, L], task.meaning);
         let (journal, found) = match Journal::open(flash, layout, fingerprint) {
@@ -109,11 +123,11 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
             Err(trouble) => (Err(trouble), None),
         };
         let mut kept = Self { tuner, journal, queued: Queue::new(), unmarked: found == Some(Found::Log), rebuilds: 0 };
-        let (mut records, mut damaged) = kept.read();
+        let (mut records, mut damaged) = kept.read(feed);
         // The last boot may have ended before the page was turned.
-        if kept.turn() {
+        if kept.turn(feed) {
             initialise(kept.tuner);
-            (records, damaged) = kept.read();
+            (records, damaged) = kept.read(feed);
         }
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };
@@ -135,6 +149,26 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.rebuilds
     }
 
+    /// Records that fit before a page must be erased. At 0 [`prepare`](Self::prepare) does that, or
+    /// else the next ask or tell.
+    pub fn room(&self) -> usize {
+        self.journal.as_ref().map_or(usize::MAX, Journal::room)
+    }
+
+    /// Begins the next page if the last one is full: erases one, carries over what still matters of
+    /// it, and rebuilds the tuner if it held records. Call it where a second does not hurt: after a
+    /// tell that returned [`Stored::PageFull`], with the hardware at rest. A chip may stand still
+    /// while it erases.
+    ///
+    /// `feed` is called around the erase and before each replayed record, for a watchdog.
+    pub fn prepare(&mut self, feed: &mut dyn FnMut()) -> Stored {
+        let dropped = self.turn(feed);
+        if dropped {
+            self.rebuild(feed);
+        }
+        self.stored(dropped)
+    }
+
     /// Outcomes and restarts since the log began, including dropped ones. Without a log, those of
     /// this boot.
     pub fn total(&self) -> u32 {
@@ -148,6 +182,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
 
     /// Begins an ask in slices, see [`Tuner::ask_begin`].
     pub fn ask_begin(&mut self) -> Result<(), AskError> {
+        self.prepare(&mut || ());
         if mem::take(&mut self.unmarked)
             && let Ok(journal) = &mut self.journal
             && journal.begun() < ENOUGH
@@ -176,24 +211,23 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Replays a record and writes it to flash. A record that the tuner refuses changes neither. If
     /// the flash refuses, the tuner has the record in RAM only: [`Stored::No`].
     pub fn replay(&mut self, record: &Record<K>) -> Result<Stored, Error> {
+        // Before the record: a boot in between would do the same.
+        self.prepare(&mut || ());
         self.tuner.replay(record)?;
-        let dropped = self.keep(&Entry::Record(record.clone()));
-        if dropped {
-            self.rebuild();
-        }
-        Ok(self.stored(dropped))
+        Ok(self.keep(&Entry::Record(record.clone())))
     }
 
     /// Tells the next proposal as failed if `is_it` recognises it, after a reset that ended its
     /// measurement. Returns the combination that was given up.
     pub fn give_up(&mut self, is_it: impl FnOnce(&Combination<K>) -> bool) -> Result<Option<Combination<K>>, Error> {
+        self.prepare(&mut || ());
         let had_queue = !self.tuner.queue().is_empty();
         let c = self.tuner.ask()?.combination;
         if !is_it(&c) {
             self.tuner.cancel(&c);
             // The ask took it from the queue; the log still knows the queue.
             if had_queue && self.journal.is_ok() {
-                self.rebuild();
+                self.rebuild(&mut || ());
             }
             return Ok(None);
         }
@@ -204,17 +238,16 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Starts over because the hardware has changed: forgets all outcomes and asks for the [`KEPT`]
     /// best combinations first.
     pub fn restart(&mut self) -> Stored {
+        self.prepare(&mut || ());
         self.queued = begin_anew(self.tuner);
-        let dropped = self.keep(&Entry::Restarted);
-        if dropped {
-            self.rebuild();
-        }
-        self.stored(dropped)
+        self.keep(&Entry::Restarted)
     }
 
     /// Hands out the records that turn a tuner after `init` into this one, for a listener who
     /// missed the beginning.
     pub fn history(&mut self, mut record: impl FnMut(&Record<K>)) -> Result<(), Trouble> {
+        // What is about to be dropped is no news.
+        self.prepare(&mut || ());
         self.queued.iter().for_each(|c| record(&Record::new(c, Event::Enqueued)));
         let Ok(journal) = &mut self.journal else { return Ok(()) };
         let mut restarts = 0;
@@ -228,61 +261,72 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     }
 
     fn stored(&self, dropped: bool) -> Stored {
-        match (self.trouble(), dropped) {
-            (Some(trouble), _) => Stored::No(trouble),
-            (None, true) => Stored::OldestDropped,
-            (None, false) => Stored::Yes,
+        match (&self.journal, dropped) {
+            (Err(trouble), _) => Stored::No(*trouble),
+            (Ok(_), true) => Stored::OldestDropped,
+            (Ok(journal), false) if journal.is_full() => Stored::PageFull,
+            (Ok(_), false) => Stored::Yes,
         }
     }
 
-    /// Writes an entry, and begins the next page if this one is full now. Returns whether old
-    /// entries were dropped. After the first trouble it writes nothing: a log with a gap would be
-    /// another tuner's.
-    fn keep(&mut self, entry: &Entry<K>) -> bool {
+    /// Writes an entry. After the first trouble it writes nothing: a log with a gap would be another
+    /// tuner's.
+    fn keep(&mut self, entry: &Entry<K>) -> Stored {
         let mut dropped = false;
         // Twice, because spoiled slots may use up a page.
         for _ in 0..2 {
-            let Ok(journal) = &mut self.journal else { return false };
+            let Ok(journal) = &mut self.journal else { break };
             let written = journal.append(entry);
-            let Some(written) = self.lost(written) else { return false };
-            dropped |= self.turn();
-            if written {
-                return dropped;
+            match self.lost(written) {
+                Some(true) if dropped => {
+                    self.rebuild(&mut || ());
+                    return self.stored(true);
+                }
+                Some(true) => return self.stored(false),
+                Some(false) => dropped |= self.turn(&mut || ()),
+                None => break,
             }
         }
-        self.lost::<()>(Err(Trouble::Worn));
-        false
+        if self.journal.is_ok() {
+            self.lost::<()>(Err(Trouble::Worn));
+        }
+        self.stored(false)
     }
 
     /// Begins the next page if this one is full. Returns whether old entries were dropped.
-    fn turn(&mut self) -> bool {
+    fn turn(&mut self, feed: &mut dyn FnMut()) -> bool {
         let (tuner, queued) = (&*self.tuner, &self.queued);
         let Ok(journal) = &mut self.journal else { return false };
         if !journal.is_full() {
             return false;
         }
+        feed();
         let turned = journal.turn(|record, restarts| rank(tuner, queued, record, restarts));
+        feed();
         self.lost(turned).unwrap_or(false)
     }
 
     /// Starts fresh and replays the log.
-    fn rebuild(&mut self) {
+    fn rebuild(&mut self, feed: &mut dyn FnMut()) {
         self.rebuilds = self.rebuilds.wrapping_add(1);
         initialise(self.tuner);
-        self.read();
+        self.read(feed);
     }
 
     /// Replays the log. Returns the number of records, and of those that could not be used.
-    fn read(&mut self) -> (u32, u32) {
+    fn read(&mut self, feed: &mut dyn FnMut()) -> (u32, u32) {
         let Ok(journal) = &mut self.journal else { return (0, 0) };
         let (mut records, mut refused) = (0, 0);
         let (tuner, queued) = (&mut *self.tuner, &mut self.queued);
         queued.clear();
         let damaged = journal.read(|entry| match entry {
-            Entry::Record(record) => match tuner.replay(&record) {
-                Ok(()) => records += 1,
-                Err(_) => refused += 1,
-            },
+            Entry::Record(record) => {
+                feed();
+                match tuner.replay(&record) {
+                    Ok(()) => records += 1,
+                    Err(_) => refused += 1,
+                }
+            }
             Entry::Restarted => *queued = begin_anew(tuner),
         });
         (records, refused + self.lost(damaged).unwrap_or(0))

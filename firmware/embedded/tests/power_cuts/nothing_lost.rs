@@ -39,6 +39,7 @@ fn a_refused_tell_leaves_the_flash_alone() {
     for (i, c) in feasible.iter().take(24).enumerate() {
         kept.tell(c, i as f32).unwrap();
     }
+    assert_eq!(kept.prepare(&mut || ()), Stored::Yes);
     drop(kept);
     let before = bytes(&mut flash);
     let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
@@ -198,7 +199,7 @@ fn random_cuts_never_lose_the_best() {
                 let (c, value) = (task.space.at(number % 1900).unwrap(), (random.below(1000) + 1) as f32);
                 assert!(kept.tell(&c, f32::NAN).is_err());
                 number += 1;
-                if matches!(kept.tell(&c, value), Ok(Stored::Yes | Stored::OldestDropped)) {
+                if matches!(kept.tell(&c, value), Ok(Stored::Yes | Stored::PageFull | Stored::OldestDropped)) {
                     best = best.min(value);
                 }
                 assert!(kept.trouble().is_some() || kept.tuner().best_observed().unwrap().value <= best);

@@ -77,7 +77,11 @@ impl<'t, F: NorFlash, O: Objective<3>, W: Watchdog, S: Write> Station<'t, F, O, 
         }
         let combination = proposal.combination;
         let event = self.measure(&combination);
-        let stored = self.kept.replay(&Record::new(&combination, event))?;
+        let mut stored = self.kept.replay(&Record::new(&combination, event))?;
+        // The relays rest: a good time to erase.
+        if stored == Stored::PageFull {
+            stored = self.kept.prepare(&mut || ());
+        }
         let _ = self.reporter.measured(&proposal, event);
         Ok(Step { combination, event, stored })
     }
