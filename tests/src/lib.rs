@@ -6,6 +6,7 @@
 //! - `workspace`: cargo and its metadata;
 //! - `board`: the boards, and which of them QEMU emulates;
 //! - `machine`: processors, and a machine for each on which bits are compared;
+//! - `hal`: the programs on real HALs;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
 //! - `wasm`: runs a WebAssembly module and reads its lines;
@@ -25,6 +26,8 @@ pub mod browser;
 #[cfg(feature = "qemu")]
 pub mod cost;
 pub mod golden;
+#[cfg(feature = "qemu")]
+pub mod hal;
 #[cfg(feature = "qemu")]
 pub mod image;
 #[cfg(feature = "qemu")]

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::board::BOARDS;
+use trimtab_tests::hal::PROGRAMS;
 use trimtab_tests::machine::TARGETS;
 use trimtab_tests::workspace::cargo;
 use trimtab_tests::{browser, qemu};
@@ -38,9 +39,10 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The targets of core and of the boards, each once.
+/// The targets of core, of the boards and of the programs on HALs, each once.
 fn targets() -> Vec<&'static str> {
-    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).collect();
+    let programs = PROGRAMS.iter().map(|program| program.target);
+    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).chain(programs).collect();
     targets.sort_unstable();
     targets.dedup();
     targets

@@ -136,6 +136,7 @@ fn steps() -> Result<Vec<Step>> {
             &format!("test --workspace --features trimtab-host/browser,{all}"),
         ),
         Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
+        Step::new("programs on real HALs", "test --package trimtab-tests --features qemu --test hal"),
         Step::new(
             "tests in QEMU",
             "test --package trimtab-tests --features wasm --lib --bins --test parity --test boards --test budget \
