@@ -9,6 +9,7 @@
 //! - `hal`: the programs on real HALs;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
+//! - `rp2040`: runs an image in rp2040js;
 //! - `wasm`: runs a WebAssembly module and reads its lines;
 //! - `log`: decodes the output of an image, defmt frames or plain lines;
 //! - `cost`: instructions and bytes of a step on the chip;
@@ -36,6 +37,8 @@ pub mod log;
 pub mod machine;
 #[cfg(feature = "qemu")]
 pub mod qemu;
+#[cfg(feature = "qemu")]
+pub mod rp2040;
 #[cfg(feature = "qemu")]
 pub mod template;
 #[cfg(feature = "wasm")]

@@ -6,6 +6,11 @@ use embedded_storage::nor_flash::{
 };
 use rp2040_flash::flash::{flash_range_erase, flash_range_program};
 
+/// The second stage of the boot, which sets the flash up for reading.
+#[unsafe(link_section = ".boot2")]
+#[used]
+static BOOT2: [u8; 256] = rp2040_boot2::BOOT_LOADER_W25Q080;
+
 const BASE: usize = 0x1000_0000;
 const SIZE: usize = 2 * 1024 * 1024;
 /// The chip programs whole pages; ones leave a cell as it is.

@@ -10,18 +10,18 @@ use rp2040_hal::adc::{Adc, AdcPin};
 use rp2040_hal::clocks::init_clocks_and_plls;
 use rp2040_hal::{Sio, Timer, Watchdog, entry, gpio, pac};
 use static_cell::ConstStaticCell;
-use trimtab::{Config, Knob, Space};
+use trimtab::{Config, Knob, Record, Space};
 use trimtab_embedded::journal::Layout;
 use trimtab_embedded::journal_range;
-use trimtab_embedded::objective::{Objective as _, Switches, step};
+use trimtab_embedded::objective::{Objective as _, Switches};
 use trimtab_embedded::persistent::{Persistent, Task};
+use trimtab_embedded::watchdog::Watchdog as _;
 use {defmt_rtt as _, panic_probe as _};
 
-mod flash;
+use crate::dog::{Dog, number};
 
-#[unsafe(link_section = ".boot2")]
-#[used]
-static BOOT2: [u8; 256] = rp2040_boot2::BOOT_LOADER_W25Q080;
+mod dog;
+mod flash;
 
 const KNOBS: [Knob; 8] = [Knob::nominal(2); 8];
 const BUDGET: u32 = 32;
@@ -54,14 +54,20 @@ fn main() -> ! {
 
     let task = Task { space: unwrap!(Space::new(&KNOBS)), config: Config::default(), seed: 1, meaning: 0 };
     let layout = Layout { range: journal_range!(), records: 32 };
-    let feed = &mut || watchdog.feed();
-    let (mut kept, boot) = unwrap!(Persistent::open_with(TUNER.take(), &task, flash::OwnFlash, layout, feed));
+    let (mut kept, boot) = unwrap!(Persistent::open(TUNER.take(), &task, flash::OwnFlash, layout));
     info!("{}", boot);
+    let mut dog = Dog(watchdog);
+    if let Some(bitten) = dog.bitten() {
+        info!("it hung: {}", unwrap!(kept.give_up(|c| number(c) == bitten)));
+    }
     while kept.total() < BUDGET {
-        let step = unwrap!(step(&mut kept, &mut bank));
-        info!("{=u32} of {=u32}: {}", kept.total(), BUDGET, step.proposal.combination);
-        // The relays rest: erase now, if a page is full.
-        kept.prepare(&mut || watchdog.feed());
+        let c = unwrap!(kept.ask()).combination;
+        dog.arm(number(&c));
+        let event = bank.outcome(&c);
+        dog.disarm();
+        unwrap!(kept.replay(&Record::new(&c, event)));
+        info!("{=u32} of {=u32}: {} {}", kept.total(), BUDGET, c, event);
+        kept.prepare(&mut || ()); // the relays rest: erase now, if a page is full
     }
     if let Some(best) = kept.tuner().best_observed() {
         info!("best: {}", best);

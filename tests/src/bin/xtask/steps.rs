@@ -137,6 +137,7 @@ fn steps() -> Result<Vec<Step>> {
         ),
         Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
         Step::new("programs on real HALs", "test --package trimtab-tests --features qemu --test hal"),
+        Step::new("an RP2040 in rp2040js", "test --package trimtab-tests --features qemu --test rp2040"),
         Step::new(
             "tests in QEMU",
             "test --package trimtab-tests --features wasm --lib --bins --test parity --test boards --test budget \
