@@ -51,6 +51,20 @@ fn level_finds_the_best_by_exact_and_by_rough_functions() {
     assert_eq!(lines.iter().filter(|line| line.contains("is the best")).count(), 2, "{lines:#?}");
 }
 
+/// What a boot costs, as `firmware/docs/survival.md` says it; a boot that replayed asks too would take
+/// ten times as long.
+#[test]
+fn boot_replays_a_log_to_the_bit_at_a_known_cost() {
+    let lines = run("boot").success().unwrap();
+    let count = |label: &str| {
+        let line = lines.iter().find_map(|line| line.split(label).nth(1)).unwrap();
+        line.trim_start().split(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    let (empty, full) = (count("an empty flash: "), count("64 records: "));
+    assert!(empty < 3_000_000 && (10_000_000..150_000_000).contains(&full), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("fed 64 times")), "{lines:#?}");
+}
+
 /// The journal on the flash controller of an nRF51, reset every seven measurements: the end is that of
 /// a run on this machine without a reset.
 #[test]
