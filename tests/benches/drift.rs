@@ -20,10 +20,10 @@ use std::thread;
 
 use trimtab::internals::Random;
 use trimtab::{Combination, Config, WhenFull};
+use trimtab_embedded::flash::RamFlash;
+use trimtab_embedded::journal::Layout;
+use trimtab_embedded::persistent::{Persistent, Task};
 use trimtab_firmware::antenna::{AntennaTuner, Network, space};
-use trimtab_firmware::flash::RamFlash;
-use trimtab_firmware::journal::Layout;
-use trimtab_firmware::persistent::{Persistent, Task};
 
 const BEFORE: usize = 100;
 /// Most measurements after the move.

@@ -6,8 +6,10 @@
 //! - `workspace`: cargo and its metadata;
 //! - `board`: the boards, and which of them QEMU emulates;
 //! - `machine`: processors, and a machine for each on which bits are compared;
+//! - `hal`: the programs on real HALs;
 //! - `image`: the firmware's images, built and taken apart;
 //! - `qemu`: runs an image and reads all it says;
+//! - `rp2040`: runs an image in rp2040js;
 //! - `wasm`: runs a WebAssembly module and reads its lines;
 //! - `log`: decodes the output of an image, defmt frames or plain lines;
 //! - `cost`: instructions and bytes of a step on the chip;
@@ -26,6 +28,8 @@ pub mod browser;
 pub mod cost;
 pub mod golden;
 #[cfg(feature = "qemu")]
+pub mod hal;
+#[cfg(feature = "qemu")]
 pub mod image;
 #[cfg(feature = "qemu")]
 pub mod log;
@@ -33,6 +37,8 @@ pub mod log;
 pub mod machine;
 #[cfg(feature = "qemu")]
 pub mod qemu;
+#[cfg(feature = "qemu")]
+pub mod rp2040;
 #[cfg(feature = "qemu")]
 pub mod template;
 #[cfg(feature = "wasm")]

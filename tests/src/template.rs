@@ -1,8 +1,8 @@
 //! Copies the firmware's template to a new project.
 //!
 //! **Choices**
-//! - The template refers to trimtab by paths within this repository; a copy gets paths of this
-//!   machine.
+//! - The template names versions of trimtab, and a patch with paths within this repository. A copy
+//!   gets the paths from its own folder, so a checkout beside it works on every machine.
 //! - A copy gets the lock file too, so it is built from tested versions.
 
 use std::fs;
@@ -23,12 +23,25 @@ pub fn create(folder: &Path) -> Result<()> {
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let manifest = folder.join("Cargo.toml");
     let mut text = fs::read_to_string(&manifest)?;
-    for (here, there) in [("../../core", "core"), ("..", "firmware")] {
-        let (old, new) = (format!("path = {here:?}"), format!("path = {:?}", root.join(there)));
+    let up = relative(&folder.canonicalize()?, &root);
+    for (here, there) in [("../../core", "core"), ("../embedded", "firmware/embedded")] {
+        let (old, new) = (format!("path = {here:?}"), format!("path = \"{up}/{there}\""));
         ensure!(text.contains(&old), "the template has no {old}");
         text = text.replace(&old, &new);
     }
     Ok(fs::write(&manifest, text)?)
+}
+
+/// The path from one folder to another, with `/` on every system.
+fn relative(from: &Path, to: &Path) -> String {
+    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    // On another drive of Windows there is no way but the whole path.
+    if common == 0 {
+        return to.display().to_string();
+    }
+    let up = from.components().skip(common).map(|_| "..".into());
+    let down = to.components().skip(common).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<String>>().join("/")
 }
 
 /// Copies a folder and its subfolders, except `target`.
@@ -44,4 +57,18 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_up_then_down() {
+        for (from, to, path) in
+            [("/a/b/board", "/a/b/trimtab", "../trimtab"), ("/x/y", "/a", "../../a"), ("/a", "/a/b", "b")]
+        {
+            assert_eq!(relative(Path::new(from), Path::new(to)), path);
+        }
+    }
 }

@@ -3,8 +3,13 @@
 use std::fs;
 use std::time::Duration;
 
+use trimtab::{Event, Record};
+use trimtab_embedded::flash::RamFlash;
+use trimtab_embedded::journal::{Layout, digest};
+use trimtab_embedded::persistent::Persistent;
+use trimtab_firmware::demo::resets::{BETWEEN, BUDGET, RECORDS, ResetTuner, measure, task};
 use trimtab_tests::image::{Image, Profile};
-use trimtab_tests::machine::RISCV32_VIRT;
+use trimtab_tests::machine::{MICROBIT, RISCV32_VIRT};
 use trimtab_tests::qemu::{self, Run, Session};
 use trimtab_tests::root;
 
@@ -44,6 +49,53 @@ fn level_finds_the_best_by_exact_and_by_rough_functions() {
         assert!(counts.len() == 2 && counts[1] < counts[0], "rough is no quicker: {line}");
     }
     assert_eq!(lines.iter().filter(|line| line.contains("is the best")).count(), 2, "{lines:#?}");
+}
+
+/// What a boot costs, as `firmware/docs/survival.md` says it; a boot that replayed asks too would take
+/// ten times as long.
+#[test]
+fn boot_replays_a_log_to_the_bit_at_a_known_cost() {
+    let lines = run("boot").success().unwrap();
+    let count = |label: &str| {
+        let line = lines.iter().find_map(|line| line.split(label).nth(1)).unwrap();
+        line.trim_start().split(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    let (empty, full) = (count("an empty flash: "), count("64 records: "));
+    assert!(empty < 3_000_000 && (10_000_000..150_000_000).contains(&full), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("fed 64 times")), "{lines:#?}");
+}
+
+/// The journal on the flash controller of an nRF51, reset every seven measurements: the end is that of
+/// a run on this machine without a reset.
+#[test]
+fn resets_cost_nothing_on_a_real_flash_controller() {
+    let elf = Image::find("resets").and_then(|image| image.build_for(MICROBIT, Profile::Release)).unwrap();
+    let session = Session { board: MICROBIT, limit: Duration::from_secs(300), ..Session::default() };
+    let lines = session.run(&elf, &mut |_| ()).and_then(|run| run.success()).unwrap();
+    let boots: Vec<_> = lines.iter().filter(|line| line.starts_with("boot: ")).collect();
+    assert_eq!(boots.len(), 9, "60 measurements, seven per boot: {lines:#?}");
+    // QEMU's new flash is all zeros, which counts as a page without anything readable until it is erased.
+    let is_sound = |(boot, line): (usize, &&String)| {
+        line.ends_with(if (1..4).contains(&boot) { "1 damaged, None" } else { "0 damaged, None" })
+    };
+    assert!(boots.iter().enumerate().all(is_sound), "{lines:#?}");
+
+    let mut tuner = Box::new(ResetTuner::new());
+    let layout = Layout { range: 0..4096, records: RECORDS };
+    let flash = RamFlash::<4, 1024, 4>::new();
+    let (mut kept, _) = Persistent::open(&mut tuner, &task().unwrap(), flash, layout).unwrap();
+    let mut expected = Vec::new();
+    while kept.total() < BUDGET {
+        let c = kept.ask().unwrap().combination;
+        kept.replay(&Record::new(&c, measure(&c).map_or(Event::Failed, Event::Told))).unwrap();
+        if kept.total() % BETWEEN == 0 || kept.total() == BUDGET {
+            kept.prepare(&mut || ());
+            expected.push(format!("{} of {BUDGET}: {:016x}", kept.total(), digest(kept.tuner())));
+        }
+    }
+    assert!(kept.rebuilds() > 0, "the ring was full");
+    let got: Vec<_> = lines.into_iter().filter(|line| line.contains(" of ")).collect();
+    assert_eq!(got, expected);
 }
 
 /// So that no image is built only to see that it builds.

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use trimtab_embedded::telemetry::{Checked, check};
 use trimtab_firmware::antenna::{self, AntennaTuner};
 use trimtab_firmware::relays::{self, RelayTuner};
-use trimtab_firmware::telemetry::{Checked, check};
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::Session;
 

@@ -16,15 +16,15 @@ use cortex_m_rt::{entry, exception};
 use defmt::{error, info, warn};
 use static_cell::ConstStaticCell;
 use trimtab::{Error, Event};
+use trimtab_embedded::flash::RamFlash;
+use trimtab_embedded::journal::Layout;
+use trimtab_embedded::persistent::{Persistent, Stored};
+use trimtab_embedded::telemetry::Cause;
+use trimtab_embedded::watchdog::Watchdog as _;
 use trimtab_firmware::antenna::{
     AntennaTuner, Bench, Network, Parts, Station, TOLERANCE, number, rounded, space, task,
 };
 use trimtab_firmware::device::{self, TickWatchdog, Uart};
-use trimtab_firmware::flash::RamFlash;
-use trimtab_firmware::journal::Layout;
-use trimtab_firmware::persistent::{Persistent, Stored};
-use trimtab_firmware::telemetry::Cause;
-use trimtab_firmware::watchdog::Watchdog as _;
 
 /// Measurements before and after the antenna moves.
 const BUDGET: u16 = 120;

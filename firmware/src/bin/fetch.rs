@@ -14,9 +14,9 @@ use cortex_m_rt::entry;
 use defmt::{error, info};
 use static_cell::ConstStaticCell;
 use trimtab::{Combination, Config, Error, Knob, Space};
+use trimtab_embedded::objective::{Objective, tune};
 use trimtab_firmware::chip::{Registers, at_reset, knobs, work};
 use trimtab_firmware::device::{self, FIELDS, Memory, Timer};
-use trimtab_firmware::objective::{Objective, tune};
 
 /// Measurements.
 const BUDGET: usize = 32;

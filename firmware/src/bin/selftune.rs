@@ -11,8 +11,8 @@ use cortex_m_rt::entry;
 use defmt::{Display2Format, error, info};
 use static_cell::ConstStaticCell;
 use trimtab::{Error, Level};
+use trimtab_embedded::objective::Objective as _;
 use trimtab_firmware::device::{self, Timer};
-use trimtab_firmware::objective::Objective as _;
 use trimtab_firmware::selftune::filter::{OUTPUTS, TAPS};
 use trimtab_firmware::selftune::{COUNT, Code, CodeTuner, Costs, KNOBS, NAMES, Setting, Workspace, search};
 

@@ -11,9 +11,9 @@ use cortex_m_rt::entry;
 use defmt::{error, info};
 use static_cell::ConstStaticCell;
 use trimtab::{Config, Error, Event, Record};
+use trimtab_embedded::telemetry::{About, Cause, Reporter};
 use trimtab_firmware::device::{self, Uart};
 use trimtab_firmware::relays::{OBSERVATIONS, RELAYS, RelayTuner, cost, space};
-use trimtab_firmware::telemetry::{About, Cause, Reporter};
 
 const SEED: u64 = 1;
 const ABOUT: About<'static> = About { name: "relays", cause: Cause::New, budget: OBSERVATIONS as u16 };

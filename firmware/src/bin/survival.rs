@@ -24,17 +24,17 @@ use semihosting::fs::File;
 use semihosting::io::Read as _;
 use static_cell::ConstStaticCell;
 use trimtab::{Combination, Error, Event};
+use trimtab_embedded::flash::Cut;
+use trimtab_embedded::journal::{Found, Layout, digest};
+use trimtab_embedded::objective::Objective;
+use trimtab_embedded::persistent::{Boot, Persistent, Stored};
+use trimtab_embedded::telemetry::Cause;
+use trimtab_embedded::watchdog::Watchdog as _;
 use trimtab_firmware::antenna::{
     AntennaTuner, Bench, Network, Parts, Station, TOLERANCE, number, rounded, space, task,
 };
 use trimtab_firmware::device::{self, FileFlash, TickWatchdog, Uart};
-use trimtab_firmware::flash::Cut;
-use trimtab_firmware::journal::{Found, Layout, digest};
-use trimtab_firmware::objective::Objective;
-use trimtab_firmware::persistent::{Boot, Persistent, Stored};
 use trimtab_firmware::survival::{Scenario, settles};
-use trimtab_firmware::telemetry::Cause;
-use trimtab_firmware::watchdog::Watchdog as _;
 
 /// The exit code of a power cut.
 const CUT: i32 = 3;
@@ -163,7 +163,7 @@ fn tune(rig: &mut Rig, before: u32, budget: u16) -> Result<(), Error> {
         let done = rig.kept.total() - before;
         info!("{=u32} of {=u16}: {}, SWR {=f32}", done, budget, Parts::of(&step.combination), swr);
         match step.stored {
-            Stored::Yes => {}
+            Stored::Yes | Stored::PageFull => {}
             Stored::OldestDropped => {
                 let kept = rig.kept.tuner().len();
                 info!("the flash was full: the oldest page is dropped, {=usize} outcomes kept", kept);

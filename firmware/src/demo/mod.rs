@@ -6,6 +6,7 @@
 //! - [`relays`]: the reference problem, 24 relays, for budgets of memory and time;
 //! - [`selftune`]: one filter in 608 forms, and the search for the cheapest;
 //! - [`parity`]: fixed runs printed bit by bit, which every machine must repeat;
+//! - [`resets`]: a log in a real flash controller, through resets;
 //! - [`survival`]: the faults of the antenna's fault rig.
 
 pub mod antenna;
@@ -15,4 +16,5 @@ pub mod relays;
 pub mod selftune;
 
 pub mod parity;
+pub mod resets;
 pub mod survival;

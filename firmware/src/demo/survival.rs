@@ -16,13 +16,13 @@
 use trimtab::Combination;
 
 use super::antenna::Network;
-use crate::flash::Damage;
+use trimtab_embedded::flash::Damage;
 
 /// The faults of a run.
 ///
 /// ```
 /// use trimtab_firmware::survival::Scenario;
-/// use trimtab_firmware::flash::Damage;
+/// use trimtab_embedded::flash::Damage;
 /// let scenario = Scenario::parse("budget 30\ncut 17 half\n").map_err(|line| line.to_string())?;
 /// assert_eq!((scenario.budget, scenario.cut), (30, Some((17, Damage::Half))));
 /// assert_eq!(Scenario::parse("budget 30\ncut 17 badly\n").map_err(|error| error.line), Err(2));

@@ -3,7 +3,7 @@
 //! **Choices**
 //! - Semihosting opens the file in QEMU's working folder. A file that is too short is filled up
 //!   with erased flash.
-//! - The rules are those of [`RamFlash`](crate::flash::RamFlash), except that a word may be written
+//! - The rules are those of [`RamFlash`](trimtab_embedded::flash::RamFlash), except that a word may be written
 //!   twice, as on most chips.
 //!
 //! **Cost.** Two semihosting calls per operation, while the chip stands still.
@@ -16,7 +16,7 @@ use embedded_storage::nor_flash::{
 use semihosting::fs::{File, OpenOptions};
 use semihosting::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
-use crate::flash::Simulated;
+use trimtab_embedded::flash::Simulated;
 
 /// Bytes erased per call.
 const CHUNK: usize = 64;

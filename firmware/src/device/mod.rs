@@ -27,6 +27,8 @@ mod console;
 mod file_flash;
 #[cfg(all(feature = "console", target_arch = "arm"))]
 mod meter;
+#[cfg(feature = "microbit")]
+mod nvmc;
 #[cfg(target_arch = "arm")]
 mod registers;
 #[cfg(target_arch = "riscv32")]
@@ -51,6 +53,8 @@ use defmt_semihosting as _;
 pub use file_flash::FileFlash;
 #[cfg(all(feature = "console", target_arch = "arm"))]
 pub use meter::Meter;
+#[cfg(feature = "microbit")]
+pub use nvmc::Nvmc;
 #[cfg(target_arch = "arm")]
 pub use registers::{FIELDS, Memory};
 #[cfg(target_arch = "riscv32")]

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use cortex_m::peripheral::syst::SystClkSource;
 use cortex_m::peripheral::{SCB, SYST};
 
-use crate::watchdog::{Mark, Watchdog};
+use trimtab_embedded::watchdog::{Mark, Watchdog};
 
 /// The words of the mark. Start-up does not load these values: a reset keeps them, power-up makes
 /// them random.

@@ -4,7 +4,7 @@
 use semihosting::{println, process};
 use static_cell::ConstStaticCell;
 use trimtab::{Combination, Config, Error, Knob, Observation, Scale, Space};
-use trimtab_firmware::objective::{Objective, tune};
+use trimtab_embedded::objective::{Objective, tune};
 
 const PICOFARADS: [f32; 5] = [10.0, 22.0, 47.0, 100.0, 220.0];
 const KNOBS: [Knob; 3] = [

@@ -17,7 +17,7 @@
 
 use trimtab::sizes::{graded_levels, triangle};
 use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Observation, Record, Space, Tuner};
-use trimtab_firmware::telemetry::{self, Difference, Frame};
+use trimtab_embedded::telemetry::{self, Difference, Frame};
 
 use super::{StartError, on_large_stack};
 

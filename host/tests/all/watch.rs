@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use crate::common::{Folder, text};
 use serde_json::Value;
 use trimtab::{Combination, Config, Event, Goal, Knob, Record, Scale, Space, WhenFull};
-use trimtab_firmware::telemetry::{About, Cause, Frame, Proposed, Reporter, wire};
+use trimtab_embedded::telemetry::{About, Cause, Frame, Proposed, Reporter, wire};
 use trimtab_firmware::{antenna, relays};
 
 const BUDGET: usize = 30;

@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use trimtab::Combination;
 
 use super::Network;
-use crate::objective::Objective;
+use trimtab_embedded::objective::Objective;
 
 /// A simulated network on the bench. Yours has pins and an SWR bridge.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ pub use bench::Bench;
 pub use network::{Network, NetworkError, SOURCE_OHM, cost_of_reading, swr_of_cost};
 pub use station::{Station, Step, TOLERANCE};
 
-use crate::persistent::{Persistent, Task};
+use trimtab_embedded::persistent::{Persistent, Task};
 
 mod bank;
 mod bench;

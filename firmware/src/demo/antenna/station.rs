@@ -16,10 +16,10 @@ use embedded_storage::nor_flash::NorFlash;
 use trimtab::{Combination, Error, Event, Record, Space};
 
 use super::{AntennaKept, Network, number, swr_of_cost};
-use crate::objective::Objective;
-use crate::persistent::Stored;
-use crate::telemetry::{About, Cause, Reporter};
-use crate::watchdog::Watchdog;
+use trimtab_embedded::objective::Objective;
+use trimtab_embedded::persistent::Stored;
+use trimtab_embedded::telemetry::{About, Cause, Reporter};
+use trimtab_embedded::watchdog::Watchdog;
 
 /// An SWR within this factor of the optimum counts as tuned. If it rises by more than this factor,
 /// the antenna has moved.
@@ -77,7 +77,11 @@ impl<'t, F: NorFlash, O: Objective<3>, W: Watchdog, S: Write> Station<'t, F, O, 
         }
         let combination = proposal.combination;
         let event = self.measure(&combination);
-        let stored = self.kept.replay(&Record::new(&combination, event))?;
+        let mut stored = self.kept.replay(&Record::new(&combination, event))?;
+        // The relays rest: a good time to erase.
+        if stored == Stored::PageFull {
+            stored = self.kept.prepare(&mut || ());
+        }
         let _ = self.reporter.measured(&proposal, event);
         Ok(Step { combination, event, stored })
     }
@@ -121,10 +125,10 @@ mod tests {
 
     use super::*;
     use crate::demo::antenna::{AntennaTuner, Bench, space, task};
-    use crate::flash::RamFlash;
-    use crate::journal::Layout;
-    use crate::persistent::Persistent;
-    use crate::telemetry::check;
+    use trimtab_embedded::flash::RamFlash;
+    use trimtab_embedded::journal::Layout;
+    use trimtab_embedded::persistent::Persistent;
+    use trimtab_embedded::telemetry::check;
 
     /// Knows which measurement is armed, and how many there were.
     #[derive(Default)]

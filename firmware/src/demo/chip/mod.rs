@@ -17,7 +17,7 @@
 
 use trimtab::{Combination, Knob, Level};
 
-use crate::objective::Objective;
+use trimtab_embedded::objective::Objective;
 
 pub mod cortex_m;
 pub mod nrf52840;
@@ -172,7 +172,7 @@ mod tests {
     use trimtab::{Config, Space};
 
     use super::*;
-    use crate::objective::tune;
+    use trimtab_embedded::objective::tune;
 
     fn tables() -> [&'static [Field]; 4] {
         [&cortex_m::FIELDS, &stm32f4::FIELDS, &nrf52840::FIELDS, &rp2350::FIELDS]

@@ -13,12 +13,12 @@ use core::fmt;
 use trimtab::Combination;
 
 use super::{COUNT, Setting, Variant, Workspace};
-use crate::objective::Objective;
+use trimtab_embedded::objective::Objective;
 
 /// The filter to set and time. `T` runs a variant and returns its cost.
 ///
 /// ```
-/// use trimtab_firmware::objective::Objective;
+/// use trimtab_embedded::objective::Objective;
 /// use trimtab_firmware::selftune::{Code, CodeError, Workspace, space};
 /// let (space, mut workspace) = (space(), Workspace::new());
 /// // A timer for which every filter costs the same.

@@ -8,7 +8,7 @@ use trimtab::{Combination, Level};
 
 use super::search::{Found, feasible};
 use super::{COMBINATIONS, COUNT, space};
-use crate::objective::Objective;
+use trimtab_embedded::objective::Objective;
 
 /// The cost of every setting.
 ///

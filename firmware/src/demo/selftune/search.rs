@@ -10,7 +10,7 @@ use trimtab::internals::Random;
 use trimtab::{Combination, Config, Error, Space};
 
 use super::{COMBINATIONS, COUNT, CodeTuner, space};
-use crate::objective::{Objective, Step, step};
+use trimtab_embedded::objective::{Objective, Step, step};
 
 /// The cheapest setting of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]

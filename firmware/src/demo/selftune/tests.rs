@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::filter::{OUTPUTS, output};
 use super::search::{feasible, random, tuned};
 use super::*;
-use crate::objective::Objective;
+use trimtab_embedded::objective::Objective;
 
 /// The oracle is the definition, in 64-bit integers.
 #[test]

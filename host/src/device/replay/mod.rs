@@ -41,7 +41,7 @@ Examples:
 A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port.
 Exit code 0: at least one proposal was compared and none differed. 1: one differed, or none could be compared.
 A log does not contain the predicate that rules combinations out, and a random map has the firmware's own size:
-compare such runs in a test of your own with trimtab_firmware::telemetry::check.";
+compare such runs in a test of your own with trimtab_embedded::telemetry::check.";
 
 /// Largest log: millions of measurements.
 const MOST_BYTES: u64 = 64 << 20;

@@ -5,7 +5,7 @@
 //!   tuner was told is unknown.
 //! - The first difference ends the comparison of its run, because everything later follows from it.
 
-use trimtab_firmware::telemetry::Difference;
+use trimtab_embedded::telemetry::Difference;
 use trimtab_sizes::{AnyTuner, Setup};
 
 use crate::device::stream::{Kind, Run};
@@ -81,7 +81,7 @@ impl Verdict {
 /// A tuner that can repeat the chip's run, or why there is none.
 fn tuner(run: &Run) -> Result<Box<dyn AnyTuner>, String> {
     const ELSEWHERE: &str =
-        "compare it in a test of your own, with the firmware's tuner and trimtab_firmware::telemetry::check";
+        "compare it in a test of your own, with the firmware's tuner and trimtab_embedded::telemetry::check";
     let Some(about) = &run.about else {
         return Err("the hello is missing, so the knobs are not known; nothing can be compared".into());
     };

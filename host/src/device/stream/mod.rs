@@ -16,7 +16,7 @@ mod step;
 pub(crate) use step::{Kind, Step};
 
 use trimtab::{Config, Event, Goal, Knob, Level, Scale};
-use trimtab_firmware::telemetry::{Cause, Frame, Hello, KnobPart, Received, Shape};
+use trimtab_embedded::telemetry::{Cause, Frame, Hello, KnobPart, Received, Shape};
 
 use crate::draw::number::short;
 use crate::space::interned;
@@ -25,7 +25,7 @@ use crate::space::interned;
 pub(crate) const MOST_BYTES: usize = 2048;
 
 /// Finds the frames of a chip.
-pub(crate) type Decoder = trimtab_firmware::telemetry::Decoder<MOST_BYTES>;
+pub(crate) type Decoder = trimtab_embedded::telemetry::Decoder<MOST_BYTES>;
 
 /// The contents of a hello.
 #[derive(Clone, Debug, PartialEq)]
@@ -233,8 +233,9 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trimtab_firmware::telemetry::Reporter;
-    use trimtab_firmware::{relays, telemetry};
+    use trimtab_embedded::telemetry;
+    use trimtab_embedded::telemetry::Reporter;
+    use trimtab_firmware::relays;
 
     fn stream() -> Vec<u8> {
         let mut bytes = Vec::new();

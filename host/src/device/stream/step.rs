@@ -1,7 +1,7 @@
 //! One step of a run: the contents of a frame.
 
 use trimtab::{Event, Level};
-use trimtab_firmware::telemetry::{Frame, Proposed};
+use trimtab_embedded::telemetry::{Frame, Proposed};
 
 /// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,7 +27,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use trimtab_firmware::telemetry::{Fault, Frame, VERSION};
+use trimtab_embedded::telemetry::{Fault, Frame, VERSION};
 
 use crate::device::stream::{Decoder, MOST_BYTES, Runs};
 use crate::error::Error;

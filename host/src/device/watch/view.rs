@@ -15,7 +15,7 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trimtab::Event;
-use trimtab_firmware::telemetry::{Cause, Frame};
+use trimtab_embedded::telemetry::{Cause, Frame};
 
 use crate::device::stream::{Decoder, Kind, Run, Runs, Step};
 use crate::draw::number::{short, sparkline};

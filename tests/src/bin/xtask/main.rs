@@ -18,7 +18,7 @@ const HELP: &str = "\
 The project's own commands.
 
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
-  cargo xtask setup            install the tools that `test` needs: rustup components, targets, QEMU, a browser
+  cargo xtask setup            install the tools that `test` needs: rustup components, targets, QEMU, a browser, rp2040js
   cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU

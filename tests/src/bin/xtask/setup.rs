@@ -1,14 +1,15 @@
 //! Installs the tools that the checks need besides Rust: rustup's components, the chips' targets,
-//! QEMU, a browser. Where it may not install, the error says what to type.
+//! QEMU, a browser, rp2040js. Where it may not install, the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::board::BOARDS;
+use trimtab_tests::hal::PROGRAMS;
 use trimtab_tests::machine::TARGETS;
 use trimtab_tests::workspace::cargo;
-use trimtab_tests::{browser, qemu};
+use trimtab_tests::{browser, qemu, rp2040};
 
 /// Installs the missing tools.
 pub(crate) fn run() -> Result<()> {
@@ -35,12 +36,25 @@ pub(crate) fn run() -> Result<()> {
         install(&["chromium", "fonts-dejavu-core"], browser::HOW_TO_GET)?;
     }
     println!("browser: {}", browser::version()?);
+    if rp2040::package().is_err() {
+        if !succeeds(Command::new("npm").arg("--version")) {
+            install(&["nodejs", "npm"], rp2040::HOW_TO_GET)?;
+        }
+        let folder = rp2040::folder();
+        std::fs::create_dir_all(&folder)?;
+        let folder = folder.to_str().context("the path of target is not Unicode")?;
+        do_it("npm", &["install", "--prefix", folder, "--no-save", "--no-fund", "--no-audit", rp2040::PACKAGE])
+            .context(rp2040::HOW_TO_GET)?;
+    }
+    rp2040::package()?;
+    println!("{}: here", rp2040::PACKAGE);
     Ok(())
 }
 
-/// The targets of core and of the boards, each once.
+/// The targets of core, of the boards and of the programs on HALs, each once.
 fn targets() -> Vec<&'static str> {
-    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).collect();
+    let programs = PROGRAMS.iter().map(|program| program.target);
+    let mut targets: Vec<_> = BOARDS.iter().map(|board| board.target).chain(TARGETS).chain(programs).collect();
     targets.sort_unstable();
     targets.dedup();
     targets

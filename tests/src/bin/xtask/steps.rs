@@ -87,7 +87,8 @@ fn steps() -> Result<Vec<Step>> {
     let wasm = format!("--package {PACKAGE} --target {} --no-default-features --features {}", WASM.target, WASM.name);
     let targets = TARGETS.map(|target| format!("--target {target}")).join(" ");
     let features = core_features()?;
-    let all = features.iter().map(|feature| format!("trimtab/{feature}")).collect::<Vec<_>>().join(",");
+    let all = features.iter().map(|feature| format!("trimtab/{feature}")).collect::<Vec<_>>().join(",")
+        + ",trimtab-embedded/defmt";
     let oldest = package("trimtab")?["rust_version"].as_str().context("core names no rust-version")?.to_string();
     let here = "trimtab-tests/wasm,trimtab-host/browser";
     let mut steps = vec![
@@ -122,13 +123,21 @@ fn steps() -> Result<Vec<Step>> {
             &format!("+{oldest} check --workspace --exclude {PACKAGE} --target-dir target/rust-{oldest}"),
         )
         .needs(&format!("the toolchain {oldest}"), &format!("+{oldest} --version")),
-        Step::new("core as it is published", "package --package trimtab --allow-dirty"),
-        Step::new("core for every target", &format!("check --package trimtab --all-features {targets}")),
+        Step::new(
+            "core and embedded as they are published",
+            "package --package trimtab --package trimtab-embedded --allow-dirty",
+        ),
+        Step::new(
+            "core and embedded for every target",
+            &format!("check --package trimtab --package trimtab-embedded --all-features {targets}"),
+        ),
         Step::new(
             "tests and doctests, this machine, pages in a browser",
             &format!("test --workspace --features trimtab-host/browser,{all}"),
         ),
         Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
+        Step::new("programs on real HALs", "test --package trimtab-tests --features qemu --test hal"),
+        Step::new("an RP2040 in rp2040js", "test --package trimtab-tests --features qemu --test rp2040"),
         Step::new(
             "tests in QEMU",
             "test --package trimtab-tests --features wasm --lib --bins --test parity --test boards --test budget \

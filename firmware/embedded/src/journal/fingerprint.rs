@@ -1,0 +1,96 @@
+//! Two checksums: of the meaning of a log, and of the knowledge of a tuner.
+//!
+//! The fingerprint is the CRC-64 of the tuner's sizes, the configuration, the seed, every knob with
+//! its values, and a number of the user's. A log with another fingerprint belongs to another tuner.
+//! The digest covers the observations and hyper-parameters bit by bit.
+//!
+//! **Choices**
+//! - A feasibility rule and a measurement are code, which a checksum cannot see. Whoever changes
+//!   one changes `meaning`.
+//! - The configuration goes through core's serde form, so a new field changes the fingerprint by
+//!   itself.
+
+use crc::{CRC_64_XZ, Crc, Digest, NoTable};
+use postcard::ser_flavors::Flavor;
+use trimtab::{Config, Knob, Scale, Space, Tuner};
+
+static CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
+
+/// The fingerprint of a tuner of these sizes. `meaning` is the user's number for the measurement
+/// and the feasibility rule.
+///
+/// ```
+/// use trimtab::{Config, Knob, Space};
+/// use trimtab_embedded::journal::fingerprint;
+/// let (one, other) = (Space::<1>::new(&[Knob::nominal(4)])?, Space::<1>::new(&[Knob::ranked(4)])?);
+/// let of = |space, seed| fingerprint(space, &Config::default(), seed, &[8, 32], 0);
+/// assert_eq!(of(&one, 1), of(&one, 1));
+/// assert!(of(&one, 1) != of(&one, 2) && of(&one, 1) != of(&other, 1));
+/// # Ok::<(), trimtab::SpaceError>(())
+/// ```
+pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64, sizes: &[usize], meaning: u32) -> u64 {
+    let mut digest = CRC.digest();
+    sizes.iter().for_each(|size| digest.update(&(*size as u32).to_le_bytes()));
+    digest.update(&seed.to_le_bytes());
+    digest.update(&meaning.to_le_bytes());
+    for knob in space.knobs() {
+        let (kind, values) = match knob {
+            Knob::Nominal { .. } => (0, &[][..]),
+            Knob::Ranked { .. } => (1, &[][..]),
+            Knob::Graded { values, scale: Scale::Linear } => (2, *values),
+            Knob::Graded { values, scale: Scale::Log } => (3, *values),
+        };
+        digest.update(&[kind]);
+        digest.update(&(knob.levels() as u32).to_le_bytes());
+        values.iter().for_each(|value| digest.update(&value.to_bits().to_le_bytes()));
+    }
+    // Every configuration serialises, and a checksum has room for any length.
+    postcard::serialize_with_flavor(config, Check(digest)).unwrap_or_default()
+}
+
+/// A checksum of the tuner's observations and hyper-parameters, to compare two tuners.
+///
+/// ```
+/// use trimtab::{Config, Knob, Space};
+/// use trimtab_embedded::journal::digest;
+/// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+/// type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+/// let mut tuner = Two::new();
+/// tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+/// let (before, c) = (digest(&tuner), tuner.ask()?.combination);
+/// tuner.tell(&c, 1.0)?;
+/// assert_ne!(digest(&tuner), before);
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+pub fn digest<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    tuner: &Tuner<K, M, D, T, L, P>,
+) -> u64 {
+    let mut digest = CRC.digest();
+    for o in tuner.observations() {
+        digest.update(o.combination.levels());
+        digest.update(&o.value.to_bits().to_le_bytes());
+        digest.update(&o.repeats.to_le_bytes());
+    }
+    let best = tuner.best_posterior().map_or([0.0; 2], |best| [best.mean, best.std_dev]);
+    let relevance = (0..tuner.space().knobs().len()).map(|knob| tuner.relevance(knob));
+    for number in relevance.chain(best).chain([tuner.noise()]) {
+        digest.update(&number.to_bits().to_le_bytes());
+    }
+    digest.finalize()
+}
+
+/// Feeds serialised bytes into a checksum.
+struct Check(Digest<'static, u64, NoTable>);
+
+impl Flavor for Check {
+    type Output = u64;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.update(&[byte]);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<u64> {
+        Ok(self.0.finalize())
+    }
+}
