@@ -154,6 +154,15 @@ pub(super) enum Content<const K: usize> {
     Dropped,
 }
 
+impl<const K: usize> Content<K> {
+    pub(super) fn record(&self) -> Option<&Record<K>> {
+        match self {
+            Self::Entry(Entry::Record(record)) | Self::Carried(record) => Some(record),
+            Self::Entry(Entry::Restarted) | Self::Dropped => None,
+        }
+    }
+}
+
 impl<const K: usize> Slot<K> {
     pub(super) fn read(bytes: &[u8], spot: Spot) -> Self {
         if bytes.iter().all(|byte| *byte == 0xFF) {

@@ -206,3 +206,59 @@ fn random_cuts_never_lose_the_best() {
         }
     }
 }
+
+/// A flaky measurement that failed, worked at the second try and is the best: a page with room for
+/// one copy carries the value over, not the failure.
+#[test]
+fn a_failure_before_the_best_does_not_replace_it() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    let best = task.space.at(0).unwrap();
+    kept.tell_failed(&best).unwrap();
+    kept.tell(&best, 0.0).unwrap();
+    for number in 1..200 {
+        kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+        assert_eq!(kept.tuner().best_observed().map(|best| best.value), Some(0.0), "after {number}");
+    }
+}
+
+/// A failure after a copied outcome is carried too: the outcome must not come back to life.
+#[test]
+fn an_outcome_that_a_failure_replaced_stays_replaced() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let layout = Layout { records: 4, ..FOUR_PAGES };
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, layout).unwrap();
+    let flaky = task.space.at(0).unwrap();
+    kept.tell(&flaky, 0.0).unwrap();
+    tell_numbers(&mut kept, 1..16);
+    // Its page is dropped and its outcome copied. From now on it fails, then works again.
+    kept.tell_failed(&flaky).unwrap();
+    kept.tell(&flaky, 2.0).unwrap();
+    for number in 16..60 {
+        kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+        let held = kept.tuner().observations().find(|o| o.combination == flaky).unwrap();
+        assert_eq!((held.value, held.repeats), (2.0, 1), "after {number}");
+    }
+}
+
+/// A record rots in the page that the next boot drops: the boot says so.
+#[test]
+fn damage_in_a_page_that_a_boot_drops_is_counted() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    tell_numbers(&mut kept, 0..31);
+    drop(kept);
+    // The power fails after the entry that fills the last page, before the first page is dropped.
+    let cut = Cut::at(&mut flash, 0, Damage::All);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, cut, FOUR_PAGES).unwrap();
+    assert!(matches!(kept.tell(&task.space.at(31).unwrap(), 31.0), Ok(Stored::No(_))));
+    drop(kept);
+    let mut byte = [0];
+    flash.read(30, &mut byte).unwrap();
+    flash.poke(30, &[byte[0] ^ 1]).unwrap();
+    let (_, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    assert!(boot.damaged > 0, "{boot:?}");
+}
