@@ -33,6 +33,7 @@
 //! | 128 | 256 | 16 | 43448 | 53464 | 142352 |
 
 mod ask;
+pub(crate) mod inspect;
 mod lookup;
 pub(crate) mod proposal;
 pub(crate) mod record;

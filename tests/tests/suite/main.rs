@@ -6,3 +6,4 @@ mod layers;
 mod links;
 mod oracle;
 mod sizes;
+mod soak;

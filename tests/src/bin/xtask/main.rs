@@ -12,6 +12,7 @@ mod emulate;
 mod flash;
 mod paper;
 mod setup;
+mod soak;
 mod steps;
 
 const HELP: &str = "\
@@ -24,6 +25,7 @@ The project's own commands.
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
+  cargo xtask soak             random calls and power cuts for as long as you like
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -63,6 +65,8 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
         ["bench", ..] => bail!("there are three benches: `cargo xtask bench drift`, `… nearest` and `… serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
+        ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),
+        ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
         ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
