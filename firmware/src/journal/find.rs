@@ -55,7 +55,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 match content {
                     Content::Entry(_) => entries += 1,
                     Content::Carried(_) => self.carried += 1,
-                    Content::Dropped => self.is_dropped = true,
+                    Content::Dropped { .. } => self.is_dropped = true,
                 }
             }
             (self.counted, self.slot) = (entries, used);

@@ -65,7 +65,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Copies the records of the oldest page that matter to the newest, and notes that the oldest
     /// is dropped.
     fn carry(&mut self, rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<(), Trouble> {
-        let chosen = self.choose(rank)?;
+        let (chosen, restart) = self.choose(rank)?;
         // A power cut may have left the first copies behind.
         for (slot, _) in chosen.iter().skip(self.carried) {
             let Slot::Holds(Content::Entry(Entry::Record(record)) | Content::Carried(record)) =
@@ -80,12 +80,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             self.carried += 1;
         }
         // Without a slot for the note, a cut during the erase may leave records twice or not at all.
-        self.is_dropped = self.write_before(self.sizes.slots, &Content::Dropped)?;
+        self.is_dropped = self.write_before(self.sizes.slots, &Content::Dropped { restart })?;
         Ok(())
     }
 
-    /// The slots of the oldest page to carry over, best first.
-    fn choose(&mut self, mut rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<Chosen, Trouble> {
+    /// The slots of the oldest page to carry over, best first, and whether a restart is in it.
+    fn choose(&mut self, mut rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<(Chosen, bool), Trouble> {
         let (mut restarts, mut failed) = (0, false);
         for page in 1..self.pages() {
             for slot in 0..self.sizes.slots {
@@ -99,14 +99,15 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         let spare = self.sizes.slots.saturating_sub(usize::from(self.layout.records) + SPARE_SLOTS - 1);
         let room = (self.carried + self.sizes.slots).saturating_sub(self.slot + 1);
         let most = MOST_CARRIED.min(spare).min(room);
-        let mut chosen = Chosen::new();
+        let (mut chosen, mut restart, first) = (Chosen::new(), false, self.first_copies()?);
         for is_carried in [true, false] {
             for slot in 0..self.sizes.slots {
                 let record = match (self.slot(self.oldest, slot)?, is_carried) {
-                    (Slot::Holds(Content::Carried(record)), true) => record,
+                    (Slot::Holds(Content::Carried(record)), true) if first == 0 => record,
                     (Slot::Holds(Content::Entry(Entry::Record(record))), false) => record,
                     (Slot::Holds(Content::Entry(Entry::Restarted)), false) => {
                         chosen.clear();
+                        restart = true;
                         continue;
                     }
                     _ => continue,
@@ -126,7 +127,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 chosen.truncate(most);
             }
         }
-        Ok(chosen)
+        Ok((chosen, restart))
     }
 
     /// Removes the records of a combination from a choice of slots of the oldest page.

@@ -262,3 +262,22 @@ fn damage_in_a_page_that_a_boot_drops_is_counted() {
     let (_, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
     assert!(boot.damaged > 0, "{boot:?}");
 }
+
+/// Outcomes from before a restart are kept to rebuild its queue. They must not come back as current
+/// ones when the page with the restart is dropped, nor push out what was measured since.
+#[test]
+fn outcomes_from_before_a_restart_stay_forgotten() {
+    for records in 1..5 {
+        let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+        let task = task_when(WhenFull::ForgetWorst);
+        let layout = Layout { records, ..FOUR_PAGES };
+        let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, layout).unwrap();
+        tell_numbers(&mut kept, 0..8);
+        kept.restart();
+        for number in 100..160 {
+            kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+            let least = kept.tuner().observations().map(|o| o.value).fold(f32::INFINITY, f32::min);
+            assert_eq!(least, 100.0, "{records} records per page, after {number}");
+        }
+    }
+}
