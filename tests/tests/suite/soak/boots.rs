@@ -149,7 +149,13 @@ fn boot<F: NorFlash>(
                 // forgotten, and average it with a later one of the same combination.
                 WhenFull::ForgetWorst => times > 1,
             };
-            assert!(may_go || now.is_some_and(|now| !now.is_failure()), "{best:?} is {now:?} after {total}");
+            assert!(
+                may_go || now.is_some_and(|now| !now.is_failure()),
+                "{best:?} is {now:?} after {total}, {found:?}, {:?}, {:?} {}",
+                script.layout,
+                script.task.config,
+                script.restarts
+            );
             // Of many repeats not all find room.
             assert!(may_go || times > 1 || now == Some(best), "{best:?} is {now:?} after {total}");
         }

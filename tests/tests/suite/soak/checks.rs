@@ -91,7 +91,9 @@ pub(super) fn predictions<
             continue;
         }
         let (mean, std_dev) = refit.predict(&c);
-        let (unit, slack) = (refit.prior_deviation(), OF_LARGEST * refit.standard().largest);
+        // Costs that are not normal numbers have few digits.
+        let slack = OF_LARGEST * refit.standard().largest + f64::from(f32::MIN_POSITIVE);
+        let unit = refit.prior_deviation();
         // Costs near the largest f32 may be predicted beyond it.
         let limit = |a: f64| a.clamp(f64::from(f32::MIN), f64::from(f32::MAX));
         let off = |a: f64, b: f32| ((limit(a) - limit(b.into())).abs() - slack).max(0.0) / unit;

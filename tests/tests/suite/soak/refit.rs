@@ -61,7 +61,7 @@ impl Standard {
 
     /// Whether core's f32 tells these costs from equal ones with digits to spare.
     fn is_clear(&self) -> bool {
-        self.deviation > 1e-4 * self.largest
+        self.largest > f64::from(f32::MIN_POSITIVE) && self.deviation > 1e-4 * self.largest
     }
 }
 
@@ -160,7 +160,9 @@ impl<const K: usize> Refit<K> {
         if noise == 0.0 || matches!(config.noise, Noise::Given(_)) {
             return (0.0, 0.0);
         }
-        (f64::from(count), (f64::from(spread) / self.standard.deviation).powi(2) / noise)
+        // Core cuts a spread that dwarfs the costs, which it may have seen before it forgot them.
+        let spread = (f64::from(spread) / self.standard.deviation).min(1e15);
+        (f64::from(count), spread.powi(2) / noise)
     }
 
     /// Mean and standard deviation in the user's units, of a combination without an outcome.
