@@ -2,6 +2,7 @@
 //!
 //! One part alone: `cargo test -p trimtab-tests --test suite layers`.
 
+mod fuzz;
 mod layers;
 mod links;
 mod oracle;

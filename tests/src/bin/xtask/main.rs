@@ -8,12 +8,17 @@ use anyhow::{Result, bail};
 use trimtab_tests::cost::Report;
 use trimtab_tests::template;
 
+mod coverage;
 mod emulate;
 mod flash;
+mod fuzz;
+mod miri;
+mod mutants;
 mod paper;
 mod setup;
 mod soak;
 mod steps;
+mod tools;
 
 const HELP: &str = "\
 The project's own commands.
@@ -25,7 +30,12 @@ The project's own commands.
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
-  cargo xtask soak             random calls and power cuts for as long as you like
+  cargo xtask soak             random calls and power cuts for as long as you like; `--help` after this and the next
+                               four says more
+  cargo xtask fuzz             libFuzzer on everything that is read
+  cargo xtask miri             core and the journal, interpreted, little- and big-endian
+  cargo xtask coverage         share of lines that the tests run
+  cargo xtask mutants          share of changes to the code that the tests notice
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -66,6 +76,14 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", ..] => bail!("there are three benches: `cargo xtask bench drift`, `… nearest` and `… serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),
+        ["fuzz", "help" | "--help" | "-h"] => println!("{}", fuzz::HELP),
+        ["fuzz", rest @ ..] => fuzz::run(&fuzz::Request::parse(rest)?)?,
+        ["miri", "help" | "--help" | "-h"] => println!("{}", miri::HELP),
+        ["miri", rest @ ..] => miri::run(rest)?,
+        ["coverage", "help" | "--help" | "-h"] => println!("{}", coverage::HELP),
+        ["coverage"] => coverage::run()?,
+        ["mutants", "help" | "--help" | "-h"] => println!("{}", mutants::HELP),
+        ["mutants", rest @ ..] => mutants::run(&mutants::Request::parse(rest)?)?,
         ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
