@@ -166,6 +166,8 @@ fn between_slices_predictions_ignore_pending_combinations() {
 }
 
 /// With a factor whose diagonal is far too small, every further row breaks down.
+///
+/// promise: Tuner::ask | a pending combination that breaks the factor down | it is left out; no NaN
 #[test]
 fn a_fantasy_that_breaks_the_factor_is_left_out() {
     let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
@@ -183,6 +185,7 @@ fn a_fantasy_that_breaks_the_factor_is_left_out() {
     assert_eq!((tuner.model.noise, tuner.model.factors), (noise, factors), "a fantasy changed the fit");
 }
 
+/// promise: Tuner::predict, best_posterior | any finite costs | means, deviations and scores are numbers
 #[test]
 fn no_cost_leads_to_a_score_that_is_not_a_number() {
     let sizes = [f32::MAX, f32::MIN, 1e30, -1e30, 0.0, 1e19, f32::MIN_POSITIVE, -3e15, 1.0];

@@ -6,5 +6,7 @@ mod fuzz;
 mod layers;
 mod links;
 mod oracle;
+mod promises;
 mod sizes;
 mod soak;
+mod supply;

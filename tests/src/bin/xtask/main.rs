@@ -36,6 +36,7 @@ The project's own commands.
   cargo xtask miri             core and the journal, interpreted, little- and big-endian
   cargo xtask coverage         share of lines that the tests run
   cargo xtask mutants          share of changes to the code that the tests notice
+  cargo xtask promises         write tests/docs/promises.md from the tests
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -85,6 +86,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["mutants", "help" | "--help" | "-h"] => println!("{}", mutants::HELP),
         ["mutants", rest @ ..] => mutants::run(&mutants::Request::parse(rest)?)?,
         ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
+        ["promises"] => promises()?,
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
         ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
@@ -99,6 +101,14 @@ fn new(folder: &Path) -> Result<()> {
     // Cargo keeps the current directory of its caller, so a relative path works.
     template::create(folder)?;
     println!("{} is ready: `cargo run --release` there runs it in QEMU, and its README has the rest", folder.display());
+    Ok(())
+}
+
+/// Writes the page of promises.
+fn promises() -> Result<()> {
+    let page = trimtab_tests::promises::page(&trimtab_tests::promises::collect(&trimtab_tests::root())?);
+    std::fs::write(trimtab_tests::root().join(trimtab_tests::promises::PAGE), &page)?;
+    println!("{} has {} promises", trimtab_tests::promises::PAGE, page.matches("](../../").count());
     Ok(())
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         if journal {
             let features: &[&str] = if portable == PACKAGE { &["--no-default-features"] } else { &[] };
             let words = [&["--package", &portable, "--lib"], features].concat();
-            interpret(machine, &words, ["journal::", "flash::", "telemetry::tests::wire_format"].into_iter())?;
+            interpret(machine, &words, ["journal::", "flash::"].into_iter())?;
         }
     }
     Ok(())
