@@ -12,8 +12,11 @@ pub use crate::bench::problem::{fuzz_csv as csv, fuzz_dimacs as dimacs};
 pub use crate::serve::fuzz_lines as lines;
 pub use crate::tune::fuzz_log as log;
 
+/// A function with its name.
+type Target = (&'static str, fn(&[u8]));
+
 /// All functions with their names.
-pub const TARGETS: [(&str, fn(&[u8])); 6] =
+pub const TARGETS: [Target; 6] =
     [("lines", lines), ("space", space), ("expression", expression), ("dimacs", dimacs), ("csv", csv), ("log", log)];
 
 /// A space that is read, as TOML or JSON, is written as it was read.

@@ -8,9 +8,12 @@ use trimtab_firmware::journal::Layout;
 use trimtab_firmware::persistent::{Persistent, Stored, Task};
 use trimtab_firmware::telemetry::{Decoder, check, wire};
 
+/// A function with its name.
+type Target = (&'static str, fn(&[u8]));
+
 /// All functions with their names.
 #[allow(dead_code, reason = "a fuzz target calls one of them")]
-pub(crate) const TARGETS: [(&str, fn(&[u8])); 3] = [("record", record), ("journal", journal), ("stream", stream)];
+pub(crate) const TARGETS: [Target; 3] = [("record", record), ("journal", journal), ("stream", stream)];
 
 pub(crate) const KNOBS: [Knob; 3] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3)];
 pub(crate) type Three = trimtab::tuner!(KNOBS, observations: 12, rows: 8);
