@@ -17,3 +17,4 @@ pub use crate::surrogate::costs::Standard;
 pub use crate::surrogate::fit::Fit;
 pub use crate::surrogate::gp::{Gp, Posterior, Repeats};
 pub use crate::surrogate::kernel::{Pair, matern52, matern52_slope};
+pub use crate::tuner::inspect::Inspected;

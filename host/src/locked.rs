@@ -31,6 +31,14 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
     Err("another trimtab is writing to it; wait for it, or choose another --log".into())
 }
 
+/// Whether two paths lead to one file, however they are written: `./run.log`, a link.
+pub(crate) fn are_one(a: &Path, b: &Path) -> bool {
+    // A hard link has another name and the same file.
+    let is_linked = cfg!(unix) && File::open(a).is_ok_and(|a| is_at(&a, b));
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    a == b || is_linked || real(a).is_some_and(|a| real(b) == Some(a))
+}
+
 /// Whether the path still leads to this file.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {

@@ -34,6 +34,11 @@ mod generate;
 
 mod cli;
 
+/// Any bytes for everything that is read.
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
+
 use std::process::ExitCode;
 
 use clap::Parser;

@@ -3,6 +3,7 @@
 //! A test and a command that measure the same thing call the same module:
 //!
 //! - [`golden`]: files of expected text, compared line by line and rewritten by one switch;
+//! - [`promises`]: the table of promises, from the tests that hold them;
 //! - `workspace`: cargo and its metadata;
 //! - `board`: the boards, and which of them QEMU emulates;
 //! - `machine`: processors, and a machine for each on which bits are compared;
@@ -16,7 +17,7 @@
 //! - `template`: a project to start from;
 //! - `browser`: finds the browser that the report is tested in.
 //!
-//! All but the first need the feature `qemu`, and `wasm` the feature of its name.
+//! All but the first two need the feature `qemu`, and `wasm` the feature of its name.
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,7 @@ pub mod image;
 pub mod log;
 #[cfg(feature = "qemu")]
 pub mod machine;
+pub mod promises;
 #[cfg(feature = "qemu")]
 pub mod qemu;
 #[cfg(feature = "qemu")]

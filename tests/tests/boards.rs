@@ -183,3 +183,51 @@ fn boards_are_named_where_a_user_looks_for_them() {
         }
     }
 }
+
+/// Copies the sources of the workspace, without what was built.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, name) = (entry.path(), entry.file_name());
+        if ["target", "out", ".git", "docs", "corpus"].iter().any(|skipped| name == *skipped) {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else if path.is_file() {
+            fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
+}
+
+/// What is flashed: the sections with a place in memory.
+fn flashed(path: &Path) -> Vec<(String, u64, Vec<u8>)> {
+    let bytes = fs::read(path).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let in_memory = |flags| matches!(flags, SectionFlags::Elf { sh_flags } if sh_flags & 2 != 0);
+    let sections = file.sections().filter(|section| in_memory(section.flags()));
+    sections.map(|s| (s.name().unwrap().into(), s.address(), s.data().unwrap().to_vec())).collect()
+}
+
+/// A customer who builds our sources in a folder of his own gets the bytes that we tested.
+#[test]
+fn an_image_has_the_same_bytes_wherever_it_is_built() {
+    let _alone = alone();
+    let image = Image::find("minimal").unwrap();
+    let here = flashed(&image.build(Profile::Release).unwrap());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a folder elsewhere");
+    let _ = fs::remove_dir_all(&folder);
+    copy(&root(), &folder);
+    let mut command = image.build_command(Profile::Release);
+    let output = command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let built = folder.join("target").join(STM32F405.target).join(Profile::Release.name()).join("minimal");
+    let there = flashed(&built);
+    assert!(here.iter().map(|section| section.2.len()).sum::<usize>() > 1000, "nothing is flashed");
+    for (here, there) in here.iter().zip(&there) {
+        assert!(here == there, "section {} differs", here.0);
+    }
+    assert_eq!(here.len(), there.len());
+    fs::remove_dir_all(&folder).unwrap();
+}

@@ -34,6 +34,7 @@
 mod again;
 mod ask;
 mod draw;
+pub(crate) mod inspect;
 mod lookup;
 pub(crate) mod proposal;
 pub(crate) mod record;

@@ -183,6 +183,7 @@ mod tests {
 
     const EVENTS: [Event; 5] = [Event::Told(f32::MAX), Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
 
+    /// promise: Record::from_bytes | bytes cut short | `Malformed`
     #[test]
     fn every_event_survives_its_byte_form() {
         let space = Space::<300>::new(&[Knob::nominal(1); 300]).unwrap();
@@ -197,6 +198,7 @@ mod tests {
         }
     }
 
+    /// promise: Record::from_bytes | a record of another version | older ones are read, newer ones refused: `Version`
     #[test]
     fn older_records_are_read_and_newer_ones_refused() {
         let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();

@@ -185,6 +185,8 @@ fn a_log_of_outcomes_brings_back_the_table() {
 }
 
 /// With a factor whose diagonal is far too small, every further row breaks down.
+///
+/// promise: Tuner::ask | a pending combination that breaks the factor down | it is left out; no NaN
 #[test]
 fn a_fantasy_that_breaks_the_factor_is_left_out() {
     let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
@@ -202,6 +204,7 @@ fn a_fantasy_that_breaks_the_factor_is_left_out() {
     assert_eq!((tuner.model.noise, tuner.model.factors), (noise, factors), "a fantasy changed the fit");
 }
 
+/// promise: Tuner::predict, best_posterior | any finite costs | means, deviations and scores are numbers
 #[test]
 fn no_cost_leads_to_a_score_that_is_not_a_number() {
     let sizes = [f32::MAX, f32::MIN, 1e30, -1e30, 0.0, 1e19, f32::MIN_POSITIVE, -3e15, 1.0];

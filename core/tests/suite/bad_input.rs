@@ -22,6 +22,7 @@ fn state(tuner: &Small) -> String {
     format!("{tuner:?}")
 }
 
+/// promise: Knob, Space::new | no levels, too many, values that are not finite or not positive on a log scale, too many knobs | refused with the reason
 #[test]
 fn bad_spaces_are_refused() {
     let refused = |knobs: &[Knob]| Space::<3>::new(knobs).expect_err("refused");
@@ -37,6 +38,7 @@ fn bad_spaces_are_refused() {
     assert_eq!(Space::<3>::new(&[Knob::nominal(1)]).expect("one level is a space").cardinality(), 1);
 }
 
+/// promise: Space::combination | too few levels, a level that the knob lacks | refused: `WrongLength`, `NoSuchLevel`
 #[test]
 fn bad_combinations_are_refused() {
     assert_eq!(space().combination(&[3, 0]), Err(SpaceError::NoSuchLevel { position: 0, level: 3 }));
@@ -44,6 +46,7 @@ fn bad_combinations_are_refused() {
     assert_eq!(space().combination(&[0, 0, 0]), Err(SpaceError::WrongLength { given: 3, knobs: 2 }));
 }
 
+/// promise: Tuner::tell | NaN, an infinite cost, a combination of another space | refused, every bit of the tuner stays
 #[test]
 fn bad_costs_and_foreign_combinations_change_nothing() {
     let mut tuner = tuner();
@@ -61,6 +64,7 @@ fn bad_costs_and_foreign_combinations_change_nothing() {
     assert_eq!(state(&tuner), before);
 }
 
+/// promise: Tuner::tell | no room, under `WhenFull::Refuse` | `Full`; known combinations are still averaged
 #[test]
 fn a_full_tuner_refuses_and_changes_nothing() {
     let mut tuner = tuner();
@@ -75,6 +79,7 @@ fn a_full_tuner_refuses_and_changes_nothing() {
     assert_eq!(state(&tuner), before);
 }
 
+/// promise: Tuner::ask | no `init` before | `Uninitialised`
 #[test]
 fn an_uninitialised_tuner_says_so() {
     let mut tuner = Small::new();
@@ -83,6 +88,7 @@ fn an_uninitialised_tuner_says_so() {
     assert!(tuner.best_observed().is_none() && tuner.is_empty());
 }
 
+/// promise: Tuner::init | more graded levels or features than there is room for | `TooManyFeatures`, the tuner stays as it was
 #[test]
 fn a_space_too_large_for_the_tuner_changes_nothing() {
     let mut tuner = tuner();
@@ -99,6 +105,7 @@ fn a_space_too_large_for_the_tuner_changes_nothing() {
     assert_eq!(Flat::new().init(fine, Config::default(), 1), Err(InitError::TooManyFeatures { needed: 9, most: 8 }));
 }
 
+/// promise: Tuner::tell | costs of 1e30, 1e-30, equal ones | the model stays finite
 #[test]
 fn extreme_costs_do_not_break_the_model() {
     for costs in [[f32::MAX, f32::MIN, f32::MAX, 0.0], [0.0; 4], [f32::MIN_POSITIVE; 4], [1e-38, 1e38, -1e38, 1.0]] {

@@ -19,6 +19,7 @@ fn cost(c: &Combination<6>) -> f32 {
     c.levels().iter().zip(target).map(|(l, t)| (f32::from(*l) - t).abs()).sum()
 }
 
+/// promise: Tuner::enqueue | nothing | asked before all others, in order
 #[test]
 fn the_queue_is_asked_first_and_in_order() {
     let mut tuner = tuner(Config::default());
@@ -43,6 +44,7 @@ fn the_queue_is_asked_first_and_in_order() {
     assert_eq!(full, EnqueueError::Full { most: trimtab::MOST_PENDING });
 }
 
+/// promise: Tuner::tell_failed | a measurement that crashes or hangs | never asked again; the model avoids its like
 #[test]
 fn failures_are_counted_avoided_and_never_asked_again() {
     let mut tuner = tuner(Config::default());
@@ -66,6 +68,7 @@ fn failures_are_counted_avoided_and_never_asked_again() {
     assert!(late <= 2, "{late} of the last 12 crashed");
 }
 
+/// promise: Tuner::ask | every measurement failed so far | it still proposes
 #[test]
 fn it_still_proposes_when_every_measurement_failed() {
     let mut tuner = tuner(Config::default());
@@ -78,6 +81,7 @@ fn it_still_proposes_when_every_measurement_failed() {
     assert!(tuner.best_posterior().is_none());
 }
 
+/// promise: Tuner::tell_failed | a combination that both failed and was measured | the last outcome counts
 #[test]
 fn the_last_outcome_counts() {
     let mut tuner = tuner(Config::default());
@@ -89,6 +93,8 @@ fn the_last_outcome_counts() {
     assert_eq!((tuner.best_observed(), tuner.failures(), tuner.len()), (None, 1, 1));
 }
 
+/// promise: Tuner::ask | eight asked and not told | `TooManyPending`; none is asked twice
+/// promise: Tuner::cancel | a combination that is not pending | returns false, nothing changes
 #[test]
 fn several_can_be_measured_at_once() {
     let mut tuner = tuner(Config::default());
@@ -192,6 +198,7 @@ fn a_given_noise_is_respected() {
     );
 }
 
+/// promise: Tuner::tell | no room, under `ForgetOldest` or `ForgetWorst` | the oldest or worst goes
 #[test]
 fn a_full_tuner_evicts_by_its_policy() {
     for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
@@ -216,6 +223,8 @@ fn a_full_tuner_evicts_by_its_policy() {
 
 /// Random histories with every kind of event: the records rebuild a tuner that continues with the
 /// same bits.
+///
+/// promise: Tuner::replay | a power cut | the records rebuild the tuner to the bit
 #[test]
 fn the_log_rebuilds_the_tuner() {
     type Small = trimtab::tuner!(KNOBS, observations: 12, rows: 32);
@@ -269,6 +278,7 @@ fn the_log_rebuilds_the_tuner() {
     }
 }
 
+/// promise: Tuner::ask_begin, ask_step | a tell between two slices | the ask ends with `NotBegun`; otherwise the bits of a whole ask
 #[test]
 fn slices_give_the_same_bits_and_a_tell_ends_them() {
     let (mut whole, mut sliced) = (tuner(Config::default()), tuner(Config::default()));
@@ -299,6 +309,8 @@ fn slices_give_the_same_bits_and_a_tell_ends_them() {
 }
 
 /// With a cache a tuner proposes the same bits, whatever happens in between.
+///
+/// promise: Tuner::ask_with | a cache of another tuner or an older state | not used; the bits of `ask`
 #[test]
 fn a_cache_changes_nothing_but_the_time() {
     let mut cache = Box::new(<trimtab::tuner_cache!(KNOBS, observations: 24, rows: 64)>::new());
@@ -333,6 +345,8 @@ fn a_cache_changes_nothing_but_the_time() {
 
 /// A measurement repeated with an equal value shows that there is no noise: nothing is repeated
 /// again.
+///
+/// promise: Tuner::ask | an exact repeat | nothing is measured twice from then on
 #[test]
 fn after_an_equal_repeat_nothing_is_measured_again() {
     const BITS: [Knob; 20] = [Knob::nominal(2); 20];

@@ -64,6 +64,7 @@ fn two_hundred_knobs_of_64_levels_are_tuned() {
     assert!(best < early, "{best} after {T}, {early} after 12");
 }
 
+/// promise: Tuner::ask | a predicate that forbids combinations | those are never asked
 #[test]
 fn infeasible_combinations_are_never_asked() {
     let space =
@@ -77,12 +78,16 @@ fn infeasible_combinations_are_never_asked() {
 }
 
 /// With no feasible combination an ask gives up after a while instead of searching forever.
+///
+/// promise: Tuner::ask | nothing feasible is found in a space too large to try whole | `NoneFound` after a bounded search
 #[test]
 fn an_ask_without_feasible_combinations_ends() {
     let mut tuner = tuner(Space::new(&KNOBS).expect("sound").with_feasible(&|_| false));
     assert!(matches!(tuner.ask(), Err(AskError::NoneFound { .. })));
 }
 
+/// promise: Tuner::ask_lookup, ask_recon | more than 2⁶⁴ combinations | `TooLarge`
+/// promise: Tuner::init | `Encoding::Compact` beyond 2⁶⁴ combinations | `TooLarge`
 #[test]
 fn calls_that_need_an_index_refuse() {
     const BITS: [Knob; 65] = [Knob::nominal(2); 65];

@@ -74,6 +74,7 @@ impl Mark {
 mod tests {
     use super::*;
 
+    /// promise: watchdog | memory that holds anything after power-up | is not taken for a mark
     #[test]
     fn random_memory_is_not_a_mark() {
         for words in [[0; 3], [u32::MAX; 3], [Mark::MAGIC, 5, 5], [Mark::MAGIC ^ 1, 5, !5], [0xDEAD_BEEF, 1, 2]] {

@@ -67,3 +67,19 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         }
     }
 }
+
+/// Any lines: each has one answer in JSON, and one that is refused changes nothing.
+#[cfg(any(test, fuzzing))]
+pub fn fuzz_lines(bytes: &[u8]) {
+    let mut server = Server::new();
+    for line in bytes.split(|byte| *byte == b'\n').take(40) {
+        let before = server.answer(br#"{"op":"export"}"#).text;
+        let answer = server.answer(line);
+        assert!(!answer.text.contains('\n'), "{}", answer.text);
+        let fields: crate::session::record::Fields =
+            serde_json::from_str(&answer.text).expect("an answer is an object");
+        if fields.contains_key("error") {
+            assert_eq!(server.answer(br#"{"op":"export"}"#).text, before);
+        }
+    }
+}

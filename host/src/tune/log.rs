@@ -119,6 +119,11 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn whole(&self) -> usize {
+        self.whole as usize
+    }
+
     /// Number of asks.
     pub(crate) fn asks(&self) -> usize {
         self.records.iter().filter(|record| matches!(record.happened, Happened::Ask { .. })).count()
@@ -201,7 +206,7 @@ pub(crate) fn read(path: &Path) -> Result<Contents, Error> {
 }
 
 /// Reads a log; `None` if it is empty.
-fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
+pub(super) fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let mut source = BufReader::new(source);
     let mut line = Vec::new();
     let mut header = None;

@@ -249,3 +249,19 @@ impl Tuning<'_> {
         self.log.as_mut().map_or(Ok(()), |log| log.write(&record.named(space)))
     }
 }
+
+/// Any log: what is read of it is read again from its whole lines, and a session takes it or says
+/// why not.
+#[cfg(any(test, fuzzing))]
+pub fn fuzz_log(mut bytes: &[u8]) {
+    let all = bytes;
+    let Ok(Some(contents)) = log::read_from(&mut bytes) else { return };
+    let again = log::read_from(&mut &all[..contents.whole()]).expect("it was read before").expect("it has a header");
+    assert_eq!(format!("{:?}", contents.records), format!("{:?}", again.records));
+    let Ok(study) = contents.header.study() else { return };
+    // A large tuner takes long to build, and nothing here depends on its size.
+    if study.budget <= 64 && study.space.knobs().len() <= 16 {
+        let mut session = Session::new(study).expect("a small study");
+        let _ = History::replay(&contents.records, &mut session);
+    }
+}

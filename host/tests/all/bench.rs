@@ -156,6 +156,7 @@ fn shards_add_up_to_the_whole() {
     assert_eq!(parts, runs(&folder.0.join("whole")));
 }
 
+/// promise: trimtab bench | Ctrl-C | whole runs stay; the same command goes on
 #[test]
 fn ctrl_c_leaves_whole_runs_and_the_same_command_goes_on() {
     let folder = Folder::new("ctrl-c");
@@ -182,6 +183,7 @@ fn ctrl_c_leaves_whole_runs_and_the_same_command_goes_on() {
     assert!(stopped.iter().all(|(name, records)| all[name] == *records));
 }
 
+/// promise: trimtab bench | unknown problems, methods, options | named, exit code 2
 #[test]
 fn what_cannot_be_run_is_named() {
     let folder = Folder::new("bench-errors");

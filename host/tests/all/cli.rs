@@ -123,6 +123,7 @@ fn quiet_says_one_line() {
     assert!(output.stderr.is_empty() && !folder.0.join("out").exists());
 }
 
+/// promise: trimtab | bad arguments | says what to write, exit code 2
 #[test]
 fn bad_arguments_say_what_to_write_and_exit_with_2() {
     let folder = Folder::new("usage");
@@ -165,6 +166,7 @@ fn bad_arguments_say_what_to_write_and_exit_with_2() {
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0, "a refused command leaves no file");
 }
 
+/// promise: trimtab | the picture cannot be written | the result is still printed
 #[test]
 fn a_picture_that_cannot_be_written_does_not_lose_the_result() {
     let folder = Folder::new("unwritable");
@@ -179,6 +181,7 @@ fn a_picture_that_cannot_be_written_does_not_lose_the_result() {
     assert!(output.status.code() == Some(1) && report["picture"].is_null() && report["best"]["swr"].is_f64());
 }
 
+/// promise: trimtab | the reader goes away | a quiet end
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
     let folder = Folder::new("pipe");

@@ -58,6 +58,7 @@ fn what_is_forbidden_is_never_asked() {
     assert_eq!((asked, tuner.observations()), (22, 22));
 }
 
+/// promise: trimtab serve | a space larger than the largest tuner | refused
 #[test]
 fn a_space_too_large_for_every_size_is_refused() {
     let knobs = [Knob::nominal(2); 257];

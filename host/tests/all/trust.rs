@@ -31,6 +31,7 @@ fn fails(output: &Output, words: &str) {
     assert!(!output.status.success() && err.contains(words), "{:?}: {err}", output.status);
 }
 
+/// promise: trimtab tune | a number cut by the 1 MiB window of output | a failed measurement, never its tail
 #[test]
 fn a_number_cut_by_the_window_is_not_a_cost() {
     let folder = Folder::new("trust-window");
@@ -54,6 +55,7 @@ fn the_first_progress_says_what_was_read() {
     );
 }
 
+/// promise: trimtab watch | `--log` is a text file, or another watcher writes to it | refused, the file stays
 #[test]
 fn watch_refuses_a_text_file_and_a_second_watcher() {
     let folder = Folder::new("trust-watch");
@@ -74,6 +76,7 @@ fn watch_refuses_a_text_file_and_a_second_watcher() {
     fails(&folder.run(&["watch", "-", "--log", "run.log"]), "no frame arrived");
 }
 
+/// promise: trimtab tune | `--log` is a FIFO | refused at once
 #[test]
 fn a_fifo_is_no_log() {
     let folder = Folder::new("trust-fifo");
@@ -82,6 +85,8 @@ fn a_fifo_is_no_log() {
     fails(&soon(folder.command(&["watch", "-", "--log", "fifo"])), "must be a regular file");
 }
 
+/// promise: trimtab serve | `--space` is endless | refused
+/// promise: trimtab replay | an endless file | refused
 #[test]
 fn endless_files_are_refused() {
     let folder = Folder::new("trust-endless");
@@ -89,6 +94,7 @@ fn endless_files_are_refused() {
     fails(&soon(folder.command(&["replay", "/dev/zero"])), "at most");
 }
 
+/// promise: trimtab tune | a space too long to be read back from a log | refused before a byte is written
 #[test]
 fn a_header_too_long_to_read_back_is_not_written() {
     let folder = Folder::new("trust-header");
@@ -99,6 +105,7 @@ fn a_header_too_long_to_read_back_is_not_written() {
     assert_eq!(fs::metadata(folder.0.join("r.jsonl")).map_or(0, |log| log.len()), 0);
 }
 
+/// promise: trimtab tune | the log is deleted during the run | an error, not success
 #[test]
 fn a_log_deleted_during_a_run_is_an_error() {
     let folder = Folder::new("trust-deleted");
@@ -107,6 +114,7 @@ fn a_log_deleted_during_a_run_is_an_error() {
     fails(&folder.run(&tune(&["--log", "r.jsonl"], &["sh", "-c", other])), "deleted or replaced");
 }
 
+/// promise: trimtab tune | terminal escapes in output or levels | do not reach the terminal
 #[test]
 fn escapes_do_not_reach_the_terminal() {
     let folder = Folder::new("trust-escapes");
@@ -120,6 +128,8 @@ fn escapes_do_not_reach_the_terminal() {
 }
 
 /// Every line has a checksum: any changed bit is noticed.
+///
+/// promise: trimtab tune | a flipped bit in the log | refused with the line, the file stays
 #[test]
 fn a_flipped_bit_in_a_log_is_noticed() {
     let folder = Folder::new("trust-bits");
@@ -157,4 +167,27 @@ fn a_log_without_checksums_is_still_read_and_continued() {
     let output = folder.run(&words);
     assert_eq!(text(&output.stdout), text(&whole.stdout), "{}", text(&output.stderr));
     assert!(folder.run(&words).status.success(), "with and without checksums");
+}
+
+/// A page or a picture never takes the place of the log that it is made of, however its name is
+/// written.
+///
+/// promise: trimtab report | the page would overwrite the log | refused, the log stays
+/// promise: trimtab replay | `--svg` is the log by another name or a link | refused, the log stays
+#[test]
+fn a_page_or_picture_never_overwrites_its_log() {
+    let folder = Folder::new("trust-overwrite");
+    assert!(folder.run(&tune(&["--log", "run.html"], &["echo", "{x}"])).status.success());
+    let sound = fs::read(folder.0.join("run.html")).unwrap();
+    fails(&folder.run(&["report", "run.html", "--out", "."]), "would be overwritten");
+    assert!(fs::read(folder.0.join("run.html")).unwrap() == sound);
+
+    let stream = super::watch::antenna();
+    fs::write(folder.0.join("run.log"), &stream).unwrap();
+    fs::hard_link(folder.0.join("run.log"), folder.0.join("hard")).unwrap();
+    std::os::unix::fs::symlink("run.log", folder.0.join("soft")).unwrap();
+    for name in ["run.log", "./run.log", "hard", "soft"] {
+        fails(&folder.run(&["replay", "run.log", "--svg", name]), "would be overwritten");
+        assert!(fs::read(folder.0.join("run.log")).unwrap() == stream, "{name}");
+    }
 }

@@ -14,7 +14,7 @@ const BUDGET: usize = 30;
 
 /// The stream of the antenna's chip, made by its own code: a default, failures, a reset in the
 /// middle, the end.
-fn antenna() -> Vec<u8> {
+pub(crate) fn antenna() -> Vec<u8> {
     let network = antenna::Network::default();
     let mut bytes = Vec::new();
     let mut tuner = Box::new(antenna::AntennaTuner::new());
@@ -115,6 +115,7 @@ fn watched_kept_repeated_and_drawn() {
     assert!(report["picture"].is_null());
 }
 
+/// promise: trimtab watch | a log with a torn end | goes on; nothing that follows is lost
 #[test]
 fn a_log_goes_on_and_a_torn_end_costs_nothing_that_follows() {
     let folder = Folder::new("torn");
@@ -132,6 +133,7 @@ fn a_log_goes_on_and_a_torn_end_costs_nothing_that_follows() {
     assert_eq!((same, &report["garbled"]), (vec![1, 12, 18], &1.into()));
 }
 
+/// promise: trimtab watch | garbage and cuts in the stream | counted, never a panic
 #[test]
 fn garbage_and_cuts_never_panic_and_are_counted() {
     let folder = Folder::new("garbage");
@@ -179,6 +181,7 @@ fn changed(frame: &[u8], change: impl FnOnce(&mut Frame<'_>)) -> Vec<u8> {
     wire::encode(number, &frame, &mut plain, &mut stuffed).unwrap().to_vec()
 }
 
+/// promise: trimtab replay | one flipped bit in a proposal | found, with both values
 #[test]
 fn a_flipped_bit_of_a_proposal_is_found() {
     let folder = Folder::new("flipped");
@@ -322,6 +325,7 @@ mod port {
         pair.master.into()
     }
 
+    /// promise: trimtab watch | the port goes away | waited for
     #[test]
     fn a_port_that_goes_away_is_waited_for() {
         let folder = Folder::new("port");
@@ -363,6 +367,7 @@ mod port {
         assert_eq!(frames(&fs::read(folder.0.join("run.log")).unwrap()), all);
     }
 
+    /// promise: trimtab watch | Ctrl-C | the log ends with a whole frame
     #[test]
     fn ctrl_c_leaves_a_whole_log() {
         let folder = Folder::new("stopped");

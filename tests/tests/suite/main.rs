@@ -2,7 +2,11 @@
 //!
 //! One part alone: `cargo test -p trimtab-tests --test suite layers`.
 
+mod fuzz;
 mod layers;
 mod links;
 mod oracle;
+mod promises;
 mod sizes;
+mod soak;
+mod supply;

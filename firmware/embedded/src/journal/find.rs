@@ -61,19 +61,17 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 match content {
                     Content::Entry(_) => entries += 1,
                     Content::Carried(_) => self.carried += 1,
-                    Content::Dropped => self.is_dropped = true,
+                    Content::Dropped { .. } => self.is_dropped = true,
                 }
             }
             (self.counted, self.slot) = (entries, used);
-            let next = self.newest.wrapping_add(1);
-            if !self.is_unreadable(next)? {
-                return Ok(());
+            match self.next_with_records()? {
+                Some(next) => (self.newest, self.before) = (next, self.total()),
+                None => {
+                    self.unreadable = u32::from(self.is_unreadable(self.newest.wrapping_add(1))?);
+                    return Ok(());
+                }
             }
-            if !self.has_records(next)? {
-                self.unreadable = 1;
-                return Ok(());
-            }
-            (self.newest, self.before) = (next, self.total());
         }
     }
 
@@ -101,6 +99,21 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             self.unreadable = 0;
         }
         Ok(())
+    }
+
+    /// The next page without a header but with records. Pages without anything readable may stand
+    /// before it.
+    fn next_with_records(&mut self) -> Result<Option<u32>, Trouble> {
+        for ahead in 1..self.pages() {
+            let number = self.newest.wrapping_add(ahead);
+            if !self.is_unreadable(number)? {
+                break;
+            }
+            if self.has_records(number)? {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the place of this page holds something without a header.

@@ -3,7 +3,7 @@
 //! | bytes of a slot | meaning |
 //! |---|---|
 //! | 0 | length of the rest without the checksum |
-//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped |
+//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped, 4 the same and a restart with it |
 //! | 2.. | the record in core's byte form, which has its own version |
 //! | 4 more | CRC-32 of the fingerprint, the page's number, the slot's number and the bytes before |
 //!
@@ -35,6 +35,7 @@ const RECORD: u8 = 0;
 const RESTARTED: u8 = 1;
 const CARRIED: u8 = 2;
 const DROPPED: u8 = 3;
+const DROPPED_RESTART: u8 = 4;
 
 /// The number of a page's first mark in checksums, beyond all slots.
 const FIRST_MARK: usize = 1 << 31;
@@ -90,7 +91,8 @@ impl Sizes {
             Content::Entry(Entry::Record(record)) => (RECORD, Some(record)),
             Content::Entry(Entry::Restarted) => (RESTARTED, None),
             Content::Carried(record) => (CARRIED, Some(record)),
-            Content::Dropped => (DROPPED, None),
+            Content::Dropped { restart: false } => (DROPPED, None),
+            Content::Dropped { restart: true } => (DROPPED_RESTART, None),
         };
         let length = match record {
             Some(record) => record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len(),
@@ -150,8 +152,20 @@ pub(super) enum Content<const K: usize> {
     Entry(Entry<K>),
     /// A copy of a record of the page that is dropped next.
     Carried(Record<K>),
-    /// All copies are made: that page no longer counts, even if it is still there.
-    Dropped,
+    /// All copies are made: that page no longer counts, even if it is still there. With a restart in
+    /// it, the copies in pages before this one are older than the restart and count no more either.
+    Dropped {
+        restart: bool,
+    },
+}
+
+impl<const K: usize> Content<K> {
+    pub(super) fn record(&self) -> Option<&Record<K>> {
+        match self {
+            Self::Entry(Entry::Record(record)) | Self::Carried(record) => Some(record),
+            Self::Entry(Entry::Restarted) | Self::Dropped { .. } => None,
+        }
+    }
 }
 
 impl<const K: usize> Slot<K> {
@@ -175,7 +189,8 @@ impl<const K: usize> Slot<K> {
             }
             [_, RESTARTED] => Some(Content::Entry(Entry::Restarted)),
             [_, CARRIED, record @ ..] => Record::from_bytes(record).ok().map(Content::Carried),
-            [_, DROPPED] => Some(Content::Dropped),
+            [_, DROPPED] => Some(Content::Dropped { restart: false }),
+            [_, DROPPED_RESTART] => Some(Content::Dropped { restart: true }),
             _ => None,
         }
     }

@@ -203,11 +203,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// anything readable.
     pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
         let mut damaged = self.unreadable;
+        let first = self.first_copies()?;
         // Carried records come from pages before all others.
         for is_carried in [true, false] {
             for page in 0..=self.newest.wrapping_sub(self.oldest) {
                 let number = self.oldest.wrapping_add(page);
-                let counts = number != self.newest || self.is_dropped;
+                let counts = page >= first && (number != self.newest || self.is_dropped);
                 for slot in 0..self.sizes.slots {
                     match (self.slot(number, slot)?, is_carried) {
                         (Slot::Holds(Content::Carried(record)), true) if counts => entry(Entry::Record(record)),
@@ -219,6 +220,22 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             }
         }
         Ok(damaged)
+    }
+
+    /// The first page, counted from the oldest, whose copies count: those before it are older than a
+    /// restart.
+    fn first_copies(&mut self) -> Result<u32, Trouble> {
+        let mut first = 0;
+        for page in 0..=self.newest.wrapping_sub(self.oldest) {
+            for slot in 0..self.sizes.slots {
+                if let Slot::Holds(Content::Dropped { restart: true }) =
+                    self.slot(self.oldest.wrapping_add(page), slot)?
+                {
+                    first = page;
+                }
+            }
+        }
+        Ok(first)
     }
 
     /// Appends an entry and reads it back. Returns false if the page has no room: call

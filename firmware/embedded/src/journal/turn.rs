@@ -14,7 +14,7 @@
 
 use embedded_storage::nor_flash::NorFlash;
 use heapless::Vec;
-use trimtab::Record;
+use trimtab::{Event, Record};
 
 use super::format::{BUFFER, Content, Slot};
 use super::header::Header;
@@ -24,6 +24,9 @@ use super::{Entry, Journal, SPARE_SLOTS, Trouble};
 pub const MOST_CARRIED: usize = 16;
 /// Slots of a page that no entry takes: one for a copy, one for the note.
 pub(super) const RESERVED: usize = 2;
+
+/// Slots with the ranks of their records, best first.
+type Chosen = Vec<(usize, f32), { MOST_CARRIED + 1 }>;
 
 impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Begins the next page of the ring. Returns whether that dropped the oldest page of the log.
@@ -62,7 +65,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Copies the records of the oldest page that matter to the newest, and notes that the oldest
     /// is dropped.
     fn carry(&mut self, rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<(), Trouble> {
-        let chosen = self.choose(rank)?;
+        let (chosen, restart) = self.choose(rank)?;
         // A power cut may have left the first copies behind.
         for (slot, _) in chosen.iter().skip(self.carried) {
             let Slot::Holds(Content::Entry(Entry::Record(record)) | Content::Carried(record)) =
@@ -77,45 +80,91 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
             self.carried += 1;
         }
         // Without a slot for the note, a cut during the erase may leave records twice or not at all.
-        self.is_dropped = self.write_before(self.sizes.slots, &Content::Dropped)?;
+        self.is_dropped = self.write_before(self.sizes.slots, &Content::Dropped { restart })?;
         Ok(())
     }
 
-    /// The slots of the oldest page to carry over, best first.
-    fn choose(
-        &mut self,
-        mut rank: impl FnMut(&Record<K>, u32) -> Option<f32>,
-    ) -> Result<Vec<(usize, f32), { MOST_CARRIED + 1 }>, Trouble> {
-        let mut restarts = 0;
+    /// The slots of the oldest page to carry over, best first, and whether a restart is in it.
+    fn choose(&mut self, mut rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<(Chosen, bool), Trouble> {
+        let (mut restarts, mut failed) = (0, false);
         for page in 1..self.pages() {
             for slot in 0..self.sizes.slots {
-                let content = self.slot(self.oldest.wrapping_add(page), slot)?;
-                restarts += u32::from(content == Slot::Holds(Content::Entry(Entry::Restarted)));
+                match self.slot(self.oldest.wrapping_add(page), slot)? {
+                    Slot::Holds(Content::Entry(Entry::Restarted)) => restarts += 1,
+                    Slot::Holds(content) => failed |= content.record().is_some_and(|r| r.event == Event::Failed),
+                    _ => {}
+                }
             }
         }
         let spare = self.sizes.slots.saturating_sub(usize::from(self.layout.records) + SPARE_SLOTS - 1);
         let room = (self.carried + self.sizes.slots).saturating_sub(self.slot + 1);
         let most = MOST_CARRIED.min(spare).min(room);
-        let mut chosen = Vec::new();
+        let (mut chosen, mut restart, first) = (Chosen::new(), false, self.first_copies()?);
         for is_carried in [true, false] {
             for slot in 0..self.sizes.slots {
                 let record = match (self.slot(self.oldest, slot)?, is_carried) {
-                    (Slot::Holds(Content::Carried(record)), true) => record,
+                    (Slot::Holds(Content::Carried(record)), true) if first == 0 => record,
                     (Slot::Holds(Content::Entry(Entry::Record(record))), false) => record,
                     (Slot::Holds(Content::Entry(Entry::Restarted)), false) => {
                         chosen.clear();
+                        restart = true;
                         continue;
                     }
                     _ => continue,
                 };
-                if let Some(own) = rank(&record, restarts) {
-                    let place = chosen.iter().take_while(|(_, other)| *other <= own).count();
-                    // There is room for one more than the most.
-                    let _ = chosen.insert(place, (slot, own));
-                    chosen.truncate(most);
+                let Some(own) = rank(&record, restarts) else { continue };
+                let is_failure = record.event == Event::Failed;
+                if is_failure {
+                    self.forget(&mut chosen, &record)?;
+                }
+                // Before a restart a failure replaces nothing that the restart did not see.
+                if restarts == 0 && (failed || is_failure) && self.is_moot(&record, own, is_carried)? {
+                    continue;
+                }
+                let place = chosen.iter().take_while(|(_, other)| *other <= own).count();
+                // There is room for one more than the most.
+                let _ = chosen.insert(place, (slot, own));
+                chosen.truncate(most);
+            }
+        }
+        Ok((chosen, restart))
+    }
+
+    /// Removes the records of a combination from a choice of slots of the oldest page.
+    fn forget(&mut self, chosen: &mut Chosen, of: &Record<K>) -> Result<(), Trouble> {
+        let mut i = 0;
+        while let Some((slot, _)) = chosen.get(i) {
+            match self.slot(self.oldest, *slot)? {
+                Slot::Holds(Content::Entry(Entry::Record(record)) | Content::Carried(record))
+                    if record.levels() == of.levels() =>
+                {
+                    chosen.remove(i);
+                }
+                _ => i += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a record of the oldest page no longer counts: a failure replaced what was measured
+    /// before it, and a failure that something replaced counts only while it has to replace an older
+    /// outcome. Copies in later pages are older than the entries of this page and newer than its
+    /// copies; those in the newest page are of this turn.
+    fn is_moot(&mut self, record: &Record<K>, rank: f32, is_carried: bool) -> Result<bool, Trouble> {
+        let is_failure = record.event == Event::Failed;
+        let (mut is_replaced, mut replaces) = (false, rank == f32::INFINITY);
+        for page in 1..self.pages() {
+            for slot in 0..self.sizes.slots {
+                let Slot::Holds(content) = self.slot(self.oldest.wrapping_add(page), slot)? else { continue };
+                let Some(other) = content.record().filter(|other| other.levels() == record.levels()) else { continue };
+                match content {
+                    Content::Entry(_) => is_replaced |= other.event == Event::Failed,
+                    _ if page == self.pages() - 1 => {}
+                    _ if is_carried => is_replaced |= other.event == Event::Failed,
+                    _ => replaces = true,
                 }
             }
         }
-        Ok(chosen)
+        Ok(is_replaced || is_failure && !replaces)
     }
 }

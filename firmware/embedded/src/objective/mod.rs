@@ -213,6 +213,7 @@ mod tests {
         assert_eq!((bench.applied.len(), bench.applied.last()), (9, Some(&[1, 2])));
     }
 
+    /// promise: Objective | a measurement returns an error | told as a failure, and handed to the caller
     #[test]
     fn a_step_carries_the_error_and_tells_a_failure() {
         let (mut tuner, mut bench) = (tuner(), Bench::default());
@@ -251,6 +252,7 @@ mod tests {
         assert_eq!(tune(&mut short, &mut Bench::default(), 5), Err(Error::Tell(TellError::Full)));
     }
 
+    /// promise: Objective | every measurement fails | no best, no panic
     #[test]
     fn hardware_that_always_fails_has_no_best() {
         struct Broken;

@@ -127,7 +127,10 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         // The last boot may have ended before the page was turned.
         if kept.turn(feed) {
             initialise(kept.tuner);
+            // What was damaged in the dropped page is lost all the same.
+            let before = damaged;
             (records, damaged) = kept.read(feed);
+            damaged = damaged.max(before);
         }
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };

@@ -2,7 +2,7 @@
 
 use trimtab::{Event, Goal, Record, Tuner};
 
-use super::Queue;
+use super::{KEPT, Queue};
 
 /// The rank of a record, the best smallest, or `None` if the tuner has forgotten it. `restarts` is
 /// the number of restarts in later pages.
@@ -23,8 +23,11 @@ pub(super) fn rank<const K: usize, const M: usize, const D: usize, const T: usiz
             })
         }
         (Event::Enqueued, 0) => tuner.queue().contains(&c).then_some(f32::MAX),
-        // The restart asks for the best before it.
-        (Event::Told(_) | Event::Failed, 1) => queued.iter().position(|own| *own == c).map(|place| place as f32),
+        // The restart asks for the best before it. Whatever was measured since then matters more.
+        (Event::Told(_) | Event::Failed, 1) => {
+            let place = queued.iter().position(|own| *own == c)?;
+            Some(f32::MAX / (2 * KEPT - place.min(KEPT)) as f32)
+        }
         _ => None,
     }
 }

@@ -8,6 +8,8 @@ use super::*;
 
 /// After a changed bit or byte of a full flash a boot goes on, and never has an observation that
 /// nobody made.
+///
+/// promise: Persistent::open | a changed bit or byte anywhere in the flash | the boot goes on and never has an outcome that nobody measured
 #[test]
 fn corrupt_flash_never_leads_to_a_wrong_answer() {
     let (sound, _, _, expected) = uncut();
@@ -37,6 +39,8 @@ fn corrupt_flash_never_leads_to_a_wrong_answer() {
 }
 
 /// Flash full of zeros or noise.
+///
+/// promise: Persistent::open | flash full of zeros or noise | a fresh start: `Found::Unreadable`
 #[test]
 fn garbage_is_a_fresh_start() {
     let expected = uncut().3;
@@ -52,6 +56,7 @@ fn garbage_is_a_fresh_start() {
     }
 }
 
+/// promise: Persistent::open | a log of another tuner, meaning or version | not used: `Found::Foreign`, `Found::Version`
 #[test]
 fn another_tuners_log_is_left_alone() {
     let (sound, ..) = uncut();
@@ -127,6 +132,7 @@ impl NorFlash for Stuck<'_> {
     }
 }
 
+/// promise: Persistent::tell | flash that refuses or forgets writes | `Stored::No`, tuning goes on in RAM, the log stays readable
 #[test]
 fn flash_that_stopped_working_is_reported_and_tuning_goes_on() {
     let (sound, ..) = uncut();
@@ -161,6 +167,7 @@ fn flash_that_stopped_working_is_reported_and_tuning_goes_on() {
     }
 }
 
+/// promise: Persistent::open | a layout that does not fit | `Trouble::Layout`, tuning goes on in RAM
 #[test]
 fn a_layout_that_does_not_fit_is_reported_and_tuning_goes_on() {
     for layout in [
@@ -176,4 +183,24 @@ fn a_layout_that_does_not_fit_is_reported_and_tuning_goes_on() {
         let c = kept.ask().unwrap().combination;
         assert_eq!(kept.tell(&c, 1.0).unwrap(), Stored::No(Trouble::Layout));
     }
+}
+
+/// A stricter predicate without another `meaning`: its records are not replayed, and counted.
+///
+/// promise: Persistent::open | records that the tuner refuses, since its predicate has changed | left out and counted in `Boot::damaged`
+#[test]
+fn a_record_that_the_tuner_refuses_is_counted() {
+    let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
+    let old = Task { space: task().space.with_feasible(&|_| true), ..task() };
+    let new = Task { space: task().space.with_feasible(&|c| c.level(0) == 0), ..task() };
+    let (mut kept, _) = Persistent::open(&mut tuner, &old, &mut flash, LAYOUT).unwrap();
+    let tell = |kept: &mut Persistent<'_, &mut Flash, 6, 13, 0, 16, 16, 136>, levels: [u8; 6]| {
+        kept.tell(&old.space.combination(&levels).unwrap(), 1.0).unwrap();
+    };
+    tell(&mut kept, [0, 1, 0, 0, 0, 0]);
+    tell(&mut kept, [1, 1, 0, 0, 0, 0]);
+    tell(&mut kept, [1, 2, 0, 0, 0, 0]);
+    drop(kept);
+    let (_, boot) = Persistent::open(&mut tuner, &new, &mut flash, LAYOUT).unwrap();
+    assert_eq!((boot.found, boot.records, boot.damaged), (Some(Found::Log), 1, 2));
 }

@@ -116,6 +116,7 @@ fn uncut() -> (Flash, u32, usize, End) {
     (flash, operations, measured.all, end)
 }
 
+/// promise: Persistent::tell | power lost at any flash operation, in six ways | at most one measurement is repeated, the end is the same to the bit
 #[test]
 fn every_cut_ends_in_the_same_bits() {
     let (_, operations, measurements, expected) = uncut();
@@ -141,6 +142,8 @@ fn every_cut_ends_in_the_same_bits() {
 
 /// A watchdog's reset may belong to another log. Then nothing is given up, and the best
 /// combinations from before the restart are still asked first.
+///
+/// promise: Persistent::give_up | the reset belonged to another measurement | nothing is given up, no proposal changes
 #[test]
 fn giving_up_nothing_changes_no_proposal() {
     let mut flash = Flash::new();
@@ -166,6 +169,7 @@ fn giving_up_nothing_changes_no_proposal() {
     assert_eq!(asked(true), asked(false));
 }
 
+/// promise: Persistent::open | power lost while recovering from a cut | the same end to the bit
 #[test]
 fn cuts_while_recovering_from_cuts_change_nothing_either() {
     let (_, operations, measurements, expected) = uncut();
@@ -193,6 +197,8 @@ fn cuts_while_recovering_from_cuts_change_nothing_either() {
 
 /// The history turns a listener's tuner into this one: at the start, after a dropped page, after a
 /// restart.
+///
+/// promise: Persistent::history | dropped pages and restarts before | the records still make the same tuner
 #[test]
 fn the_history_makes_the_same_tuner() {
     let (mut flash, mut tuner) = (Flash::new(), Box::new(Six::new()));
@@ -256,6 +262,8 @@ fn an_erase_is_announced_and_done_ahead() {
 }
 
 /// A combination takes the power down: boot after boot ends in it, until it is given up.
+///
+/// promise: Persistent::ask | a measurement that takes the power down, boot after boot | `is_hopeless` after five boots; told as failed, the search goes on
 #[test]
 fn a_measurement_that_cuts_the_power_is_given_up() {
     for records in [0, 5] {

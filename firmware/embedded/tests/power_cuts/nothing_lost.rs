@@ -27,6 +27,7 @@ fn bytes<const PAGES: usize>(flash: &mut RamFlash<PAGES, PAGE, 4>) -> Vec<u8> {
     bytes
 }
 
+/// promise: Persistent::tell | an outcome that the tuner refuses | no byte of the flash changes
 #[test]
 fn a_refused_tell_leaves_the_flash_alone() {
     let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
@@ -62,6 +63,7 @@ fn a_refused_tell_leaves_the_flash_alone() {
     assert!(bytes(&mut flash) == before, "no byte of the flash has changed");
 }
 
+/// promise: Persistent::ask | any number of unfinished boots | no outcome is evicted
 #[test]
 fn unfinished_boots_evict_no_outcome() {
     let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
@@ -76,6 +78,7 @@ fn unfinished_boots_evict_no_outcome() {
     }
 }
 
+/// promise: Persistent::tell | the flash is full, page after page | the best measured combination stays
 #[test]
 fn the_best_survives_every_page_turn() {
     for when_full in [WhenFull::ForgetWorst, WhenFull::Refuse, WhenFull::ForgetOldest] {
@@ -101,6 +104,8 @@ fn the_best_survives_every_page_turn() {
 }
 
 /// Copies are made before the erase, and a boot after any cut has each record once.
+///
+/// promise: Persistent::tell | power lost while a page is dropped | the same end to the bit
 #[test]
 fn a_cut_while_records_are_carried_changes_nothing() {
     for when_full in [WhenFull::ForgetWorst, WhenFull::ForgetOldest] {
@@ -135,6 +140,7 @@ fn a_cut_while_records_are_carried_changes_nothing() {
     }
 }
 
+/// promise: Persistent::open | one wrong bit in a page header | repaired, nothing lost
 #[test]
 fn a_flipped_bit_in_a_header_loses_nothing() {
     let (mut sound, mut tuner) = (FourPages::new(), Box::new(Large::new()));
@@ -156,6 +162,8 @@ fn a_flipped_bit_in_a_header_loses_nothing() {
 }
 
 /// The records of a page whose header is gone have their own checksums.
+///
+/// promise: Persistent::open | a destroyed page header | its records are read by their own checksums; what cannot be read is counted
 #[test]
 fn a_page_without_a_header_is_read_by_its_records() {
     let (mut sound, mut tuner) = (FourPages::new(), Box::new(Large::new()));
@@ -204,6 +212,89 @@ fn random_cuts_never_lose_the_best() {
                 }
                 assert!(kept.trouble().is_some() || kept.tuner().best_observed().unwrap().value <= best);
             }
+        }
+    }
+}
+
+/// A flaky measurement that failed, worked at the second try and is the best: a page with room for
+/// one copy carries the value over, not the failure.
+///
+/// promise: Persistent::tell | the best combination had failed before | its value survives every page turn
+#[test]
+fn a_failure_before_the_best_does_not_replace_it() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    let best = task.space.at(0).unwrap();
+    kept.tell_failed(&best).unwrap();
+    kept.tell(&best, 0.0).unwrap();
+    for number in 1..200 {
+        kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+        assert_eq!(kept.tuner().best_observed().map(|best| best.value), Some(0.0), "after {number}");
+    }
+}
+
+/// A failure after a copied outcome is carried too: the outcome must not come back to life.
+///
+/// promise: Persistent::tell | an outcome that a later failure replaced | it does not come back when pages are dropped
+#[test]
+fn an_outcome_that_a_failure_replaced_stays_replaced() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let layout = Layout { records: 4, ..FOUR_PAGES };
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, layout).unwrap();
+    let flaky = task.space.at(0).unwrap();
+    kept.tell(&flaky, 0.0).unwrap();
+    tell_numbers(&mut kept, 1..16);
+    // Its page is dropped and its outcome copied. From now on it fails, then works again.
+    kept.tell_failed(&flaky).unwrap();
+    kept.tell(&flaky, 2.0).unwrap();
+    for number in 16..60 {
+        kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+        let held = kept.tuner().observations().find(|o| o.combination == flaky).unwrap();
+        assert_eq!((held.value, held.repeats), (2.0, 1), "after {number}");
+    }
+}
+
+/// A record rots in the page that the next boot drops: the boot says so.
+///
+/// promise: Persistent::open | a damaged record in a page that this boot drops | counted in `Boot::damaged`
+#[test]
+fn damage_in_a_page_that_a_boot_drops_is_counted() {
+    let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+    let task = task_when(WhenFull::ForgetWorst);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    tell_numbers(&mut kept, 0..31);
+    drop(kept);
+    // The power fails after the entry that fills the last page, before the first page is dropped.
+    let cut = Cut::at(&mut flash, 0, Damage::All);
+    let (mut kept, _) = Persistent::open(&mut tuner, &task, cut, FOUR_PAGES).unwrap();
+    assert!(matches!(kept.tell(&task.space.at(31).unwrap(), 31.0), Ok(Stored::No(_))));
+    drop(kept);
+    let mut byte = [0];
+    flash.read(30, &mut byte).unwrap();
+    flash.poke(30, &[byte[0] ^ 1]).unwrap();
+    let (_, boot) = Persistent::open(&mut tuner, &task, &mut flash, FOUR_PAGES).unwrap();
+    assert!(boot.damaged > 0, "{boot:?}");
+}
+
+/// Outcomes from before a restart are kept to rebuild its queue. They must not come back as current
+/// ones when the page with the restart is dropped, nor push out what was measured since.
+///
+/// promise: Persistent::restart | the page with the restart is dropped | what was measured before it stays forgotten
+#[test]
+fn outcomes_from_before_a_restart_stay_forgotten() {
+    for records in 1..5 {
+        let (mut flash, mut tuner) = (FourPages::new(), Box::new(Large::new()));
+        let task = task_when(WhenFull::ForgetWorst);
+        let layout = Layout { records, ..FOUR_PAGES };
+        let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut flash, layout).unwrap();
+        tell_numbers(&mut kept, 0..8);
+        kept.restart();
+        for number in 100..160 {
+            kept.tell(&task.space.at(number).unwrap(), number as f32).unwrap();
+            let least = kept.tuner().observations().map(|o| o.value).fold(f32::INFINITY, f32::min);
+            assert_eq!(least, 100.0, "{records} records per page, after {number}");
         }
     }
 }

@@ -38,6 +38,24 @@ use trimtab::{Knob, Level};
 
 use crate::error::Error;
 
+/// Any file of clauses: its variables and weights are in range.
+#[cfg(any(test, fuzzing))]
+pub fn fuzz_dimacs(bytes: &[u8]) {
+    let Ok(formula) = dimacs::parse(&String::from_utf8_lossy(bytes)) else { return };
+    assert!(formula.variables <= dimacs::MOST);
+    for clause in &formula.clauses {
+        assert!(clause.weight >= 0.0 && clause.weight.is_finite(), "{clause:?}");
+        assert!(clause.literals.iter().all(|(variable, _)| *variable < formula.variables), "{clause:?}");
+    }
+}
+
+/// Any table: what is read has all classes and finite features.
+#[cfg(any(test, fuzzing))]
+pub fn fuzz_csv(bytes: &[u8]) {
+    let Ok(rows) = phones::parse(&String::from_utf8_lossy(bytes)) else { return };
+    assert!(rows.iter().all(|row| row.class < phones::CLASSES && row.features.iter().all(|f| f.is_finite())));
+}
+
 pub(crate) use fence::Fence;
 pub(crate) use group::Group;
 pub(crate) use instance::Instance;

@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Phone>, Error> {
     parse(&text).map_err(|what| Error::Failed(format!("the table {name}: {what}")))
 }
 
-fn parse(text: &str) -> Result<Vec<Phone>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<Phone>, String> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let (_, header) = lines.next().ok_or("it is empty; it must begin with a line of column names")?;
     let names: Vec<&str> =

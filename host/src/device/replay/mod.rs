@@ -29,6 +29,7 @@ use clap::Args;
 use crate::device::stream::{Run, Runs};
 use crate::draw::number::short;
 use crate::error::Error;
+use crate::locked;
 use crate::terminal;
 use verdict::Verdict;
 
@@ -112,7 +113,7 @@ fn draw(run: &Run, verdict: &Verdict, args: &ReplayArgs) -> Result<Option<PathBu
         return Ok(None);
     }
     let path = args.svg.clone().unwrap_or_else(|| args.log.with_extension("svg"));
-    if path == args.log {
+    if locked::are_one(&args.log, &path) {
         return Err(Error::Usage(format!("{} would be overwritten; choose another --svg", path.display())));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -22,6 +22,7 @@ use super::history::{History, Trial};
 use super::log;
 use super::template::Template;
 use crate::error::Error;
+use crate::locked;
 use crate::session::{Session, Study};
 use crate::terminal;
 use effects::Learned;
@@ -50,7 +51,7 @@ pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
         std::fs::create_dir_all(folder).map_err(fault)?;
         file = folder.join(file.file_name().unwrap_or_default());
     }
-    if file == *path {
+    if locked::are_one(path, &file) {
         return Err(Error::Usage(format!("{} would be overwritten; choose another --out", path.display())));
     }
     std::fs::write(&file, page)

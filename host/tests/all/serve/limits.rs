@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Service, small};
 
+/// promise: trimtab serve | the space or the budget is used up | `exhausted`, with the reason
 #[test]
 fn asking_ends_with_the_space_or_the_budget() {
     let mut service =
@@ -50,6 +51,7 @@ fn asking_ends_with_the_space_or_the_budget() {
     assert!(refused >= 9, "{refused}");
 }
 
+/// promise: trimtab serve | a ninth ask without a tell | an error; the eight stay
 #[test]
 fn at_most_eight_asks_are_pending() {
     let mut service = Service::init(&small());
@@ -114,6 +116,7 @@ fn mutated(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     line
 }
 
+/// promise: trimtab serve | any line at all | exactly one answer in JSON
 #[test]
 fn any_line_has_one_answer() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -139,6 +142,8 @@ fn any_line_has_one_answer() {
 }
 
 /// A line of 64 MiB is refused before it ends, and takes no memory.
+///
+/// promise: trimtab serve | a line without end | refused at 4 MiB, in bounded memory
 #[test]
 fn a_line_without_end_is_refused_in_bounded_memory() {
     let mut service = Service::init(&small());
@@ -159,6 +164,7 @@ fn a_line_without_end_is_refused_in_bounded_memory() {
     }
 }
 
+/// promise: trimtab serve | the reader goes away | a quiet end
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let folder = Folder::new("serve-pipe");

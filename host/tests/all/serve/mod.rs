@@ -160,6 +160,7 @@ fn small_cost(config: &Value) -> f64 {
     (opt - 2.2).powi(2) + (unroll.log2() - 1.4).abs() * opt + (gain.log10() - 1.0).abs()
 }
 
+/// promise: trimtab serve | unknown ops and fields, wrong types, unknown levels, NaN | an error, nothing changes
 #[test]
 fn everything_wrong_is_an_error_that_changes_nothing() {
     let mut service = Service::init(&small());
@@ -228,6 +229,7 @@ fn everything_wrong_is_an_error_that_changes_nothing() {
     service.ok(json!({"op": "tell", "id": 1, "value": 2}));
 }
 
+/// promise: trimtab serve | an `init` that is no space | an error; a better one may follow
 #[test]
 fn what_is_no_space_is_refused_and_can_be_sent_again() {
     let mut service = Service::start(&[]);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{MOST_BYTES, Service, small, small_cost};
 
+/// promise: trimtab serve | the process ends | an export goes on where it was made, to the bit
 #[test]
 fn an_export_goes_on_where_it_was_made() {
     let mut first = Service::init(&small());
@@ -111,6 +112,8 @@ fn measurements_made_before_are_records_by_name() {
 }
 
 /// A session of the largest size can be exported in one message, and begun from it.
+///
+/// promise: trimtab serve | the largest session | its export is still one message
 #[test]
 fn the_largest_session_is_one_message() {
     let knobs: Value = (0..256)

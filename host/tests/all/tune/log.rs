@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{COST, MEASURE, events, lines, run, script, wait_for, words};
 
+/// promise: trimtab tune | killed at any place | the same command goes on; the end is the same
 #[test]
 fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     let folder = Folder::new("tune-kill");
@@ -107,6 +108,7 @@ fn a_log_of_an_older_version_goes_on() {
     }
 }
 
+/// promise: trimtab tune | Ctrl-C | the children end, the log is whole
 #[test]
 fn ctrl_c_ends_the_children_and_keeps_the_log() {
     let folder = Folder::new("tune-stop");
@@ -210,6 +212,7 @@ fn the_order_of_outcomes_decides_what_is_asked() {
     }
 }
 
+/// promise: trimtab tune | the log of another run | refused with the difference, left alone
 #[test]
 fn a_log_of_another_run_is_refused_and_left_alone() {
     let folder = Folder::new("tune-other");
@@ -238,6 +241,7 @@ fn a_log_of_another_run_is_refused_and_left_alone() {
     assert_eq!(fs::read(folder.0.join("notes.txt")).unwrap(), b"my notes");
 }
 
+/// promise: trimtab tune | a damaged log | refused or gone on with, never a panic
 #[test]
 fn damaged_logs_are_refused_or_gone_on_with_but_never_a_panic() {
     let folder = Folder::new("tune-fuzz");

@@ -134,6 +134,7 @@ fn the_result_is_ready_to_paste() {
     assert_eq!(err.lines().count(), 31, "a line a measurement and one before:\n{err}");
 }
 
+/// promise: trimtab tune | the command exits with an error, prints no number, crashes or takes too long | a failed measurement; the run goes on
 #[test]
 fn failures_of_every_kind_count_and_do_not_stop_it() {
     let folder = Folder::new("tune-failures");
@@ -184,6 +185,7 @@ esac"#,
     assert!(output.status.code() == Some(1) && text(&output.stderr).contains("cannot start `./missing`"));
 }
 
+/// promise: trimtab tune | a forbidden combination | never run
 #[test]
 fn what_is_forbidden_is_never_run() {
     let folder = Folder::new("tune-forbid");
@@ -227,6 +229,7 @@ fn script_count(folder: &Folder) {
     script(folder, "count.sh", "echo x >> count; sleep 0.0$TRIMTAB_MS");
 }
 
+/// promise: trimtab tune | odd arguments | an error with exit code 2, never a panic
 #[test]
 fn odd_arguments_are_never_a_panic() {
     let folder = Folder::new("tune-arguments");

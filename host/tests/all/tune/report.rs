@@ -69,6 +69,7 @@ fn page(folder: &Folder, log: &str) -> String {
     html
 }
 
+/// promise: trimtab report | a finished log | one page with what mattered
 #[test]
 fn the_report_shows_what_was_learned() {
     let folder = Folder::new("tune-report");

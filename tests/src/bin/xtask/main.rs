@@ -8,11 +8,17 @@ use anyhow::{Result, bail};
 use trimtab_tests::cost::Report;
 use trimtab_tests::template;
 
+mod coverage;
 mod emulate;
 mod flash;
+mod fuzz;
+mod miri;
+mod mutants;
 mod paper;
 mod setup;
+mod soak;
 mod steps;
+mod tools;
 
 const HELP: &str = "\
 The project's own commands.
@@ -24,6 +30,13 @@ The project's own commands.
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
+  cargo xtask soak             random calls and power cuts for as long as you like; `--help` after this and the next
+                               four says more
+  cargo xtask fuzz             libFuzzer on everything that is read
+  cargo xtask miri             core and the journal, interpreted, little- and big-endian
+  cargo xtask coverage         share of lines that the tests run
+  cargo xtask mutants          share of changes to the code that the tests notice
+  cargo xtask promises         write tests/docs/promises.md from the tests
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -63,6 +76,17 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
         ["bench", ..] => bail!("there are three benches: `cargo xtask bench drift`, `… nearest` and `… serve`"),
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
+        ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),
+        ["fuzz", "help" | "--help" | "-h"] => println!("{}", fuzz::HELP),
+        ["fuzz", rest @ ..] => fuzz::run(&fuzz::Request::parse(rest)?)?,
+        ["miri", "help" | "--help" | "-h"] => println!("{}", miri::HELP),
+        ["miri", rest @ ..] => miri::run(rest)?,
+        ["coverage", "help" | "--help" | "-h"] => println!("{}", coverage::HELP),
+        ["coverage"] => coverage::run()?,
+        ["mutants", "help" | "--help" | "-h"] => println!("{}", mutants::HELP),
+        ["mutants", rest @ ..] => mutants::run(&mutants::Request::parse(rest)?)?,
+        ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
+        ["promises"] => promises()?,
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
         ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
@@ -77,6 +101,14 @@ fn new(folder: &Path) -> Result<()> {
     // Cargo keeps the current directory of its caller, so a relative path works.
     template::create(folder)?;
     println!("{} is ready: `cargo run --release` there runs it in QEMU, and its README has the rest", folder.display());
+    Ok(())
+}
+
+/// Writes the page of promises.
+fn promises() -> Result<()> {
+    let page = trimtab_tests::promises::page(&trimtab_tests::promises::collect(&trimtab_tests::root())?);
+    std::fs::write(trimtab_tests::root().join(trimtab_tests::promises::PAGE), &page)?;
+    println!("{} has {} promises", trimtab_tests::promises::PAGE, page.matches("](../../").count());
     Ok(())
 }
 

@@ -139,6 +139,7 @@ fn found(stream: &[u8]) -> (Vec<u32>, u32, u32) {
     (numbers, decoder.lost(), decoder.garbled())
 }
 
+/// promise: telemetry::Decoder | garbage among the bytes | costs at most one frame and is counted
 #[test]
 fn garbage_at_any_place_costs_at_most_one_frame() {
     let stream = sent();
@@ -154,6 +155,7 @@ fn garbage_at_any_place_costs_at_most_one_frame() {
     }
 }
 
+/// promise: telemetry::Decoder | a stream cut anywhere | the frames before it are whole
 #[test]
 fn a_cut_anywhere_leaves_the_frames_before_it() {
     let stream = sent();
@@ -167,6 +169,7 @@ fn a_cut_anywhere_leaves_the_frames_before_it() {
     assert_eq!(ends, FRAMES);
 }
 
+/// promise: telemetry::check | frames are missing | counted; nothing after them is compared until the next hello
 #[test]
 fn missing_frames_are_counted_and_nothing_after_them_is_compared() {
     let frames = split(&sent());
@@ -194,6 +197,7 @@ fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame<'_>)) -> Vec<u8> {
     bytes[..bytes.len() - 1].to_vec()
 }
 
+/// promise: telemetry::check | a proposal that differs in one bit | a mismatch with its place
 #[test]
 fn a_changed_bit_of_any_proposal_is_found() {
     let frames = split(&sent());

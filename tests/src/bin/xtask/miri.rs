@@ -1,0 +1,74 @@
+//! `cargo xtask miri`: core and the firmware's journal, interpreted, on a little- and a big-endian
+//! machine.
+//!
+//! **Choices**
+//! - Core has no `unsafe`, and neither has the journal; Miri still finds undefined behaviour of the
+//!   packages they use, overflow, and what depends on the byte order.
+//! - Miri is some thousand times slower than the machine, so tests that only repeat arithmetic are
+//!   left out by name, and loops are shorter under `cfg(miri)`.
+
+use anyhow::Result;
+use trimtab_tests::image::PACKAGE;
+
+use crate::tools::{self, NIGHTLY};
+
+pub(crate) const HELP: &str = "\
+Interprets the tests of core and of the firmware's journal with Miri, little- and big-endian. Installs Miri for the
+nightly toolchain; without rustup it says so and ends.
+
+  cargo xtask miri             both packages, x86-64 and s390x; takes about half an hour
+  cargo xtask miri core        core alone
+  cargo xtask miri journal     the journal alone";
+
+const MACHINES: [&str; 2] = ["x86_64-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
+
+/// Tests of core that only repeat arithmetic many times.
+const LONG: [&str; 14] = [
+    "agree_with_libm",
+    "draws_are_uniform",
+    "streams_differ",
+    "paper::",
+    "tuner::tests",
+    "surrogate::fit",
+    "surrogate::relevance",
+    "surrogate::noise",
+    "acquire::acquisition",
+    "solve_inverts",
+    "features::random_map",
+    "space::tests",
+    "encoding::tests",
+    "l_times_its_transpose",
+];
+
+pub(crate) fn run(words: &[&str]) -> Result<()> {
+    let (core, journal) = match words {
+        [] => (true, true),
+        ["core"] => (true, false),
+        ["journal"] => (false, true),
+        _ => anyhow::bail!("{HELP}"),
+    };
+    tools::components(NIGHTLY, &["miri", "rust-src"])?;
+    let (portable, _) = tools::portable()?;
+    for machine in MACHINES {
+        if core {
+            let skip = LONG.iter().flat_map(|name| ["--skip", name]);
+            interpret(machine, &["--package", "trimtab", "--features", "postcard", "--lib"], skip)?;
+        }
+        if journal {
+            let features: &[&str] = if portable == PACKAGE { &["--no-default-features"] } else { &[] };
+            let words = [&["--package", &portable, "--lib"], features].concat();
+            interpret(machine, &words, ["journal::", "flash::"].into_iter())?;
+        }
+    }
+    Ok(())
+}
+
+fn interpret<'a>(machine: &str, what: &[&str], tests: impl Iterator<Item = &'a str>) -> Result<()> {
+    tools::run(
+        tools::rustup_cargo(NIGHTLY)
+            .args(["miri", "test", "--target", machine, "--target-dir", "target/miri"])
+            .args(what)
+            .arg("--")
+            .args(tests),
+    )
+}
