@@ -178,7 +178,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         mut cache: Option<&mut Cache<D, T, C>>,
     ) -> Result<Option<Proposal<K>>, AskError> {
         for _ in 0..steps {
-            let proposal = self.step(1, cache.as_deref_mut())?;
+            let proposal = self.step(if steps < u16::MAX { 1 } else { steps }, cache.as_deref_mut())?;
             if proposal.is_some() {
                 return Ok(proposal);
             }

@@ -277,11 +277,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn replay(&mut self, record: &Record<K>) -> Result<(), Error> {
+        self.replay_begin(record)?;
+        self.finish_tell();
+        Ok(())
+    }
+
+    /// [`replay`](Self::replay) in slices: the work that a told value or a failure brings is left to
+    /// [`tell_step`](Self::tell_step).
+    pub fn replay_begin(&mut self, record: &Record<K>) -> Result<(), Error> {
         let c = record.combination(&self.space)?;
         self.finish_tell();
         match record.event {
-            Event::Told(value) => self.tell(&c, value)?,
-            Event::Failed => self.tell_failed(&c)?,
+            Event::Told(value) => self.tell_begin(&c, value)?,
+            Event::Failed => self.tell_failed_begin(&c)?,
             Event::Enqueued => self.enqueue(&c)?,
             Event::Asked => {
                 if self.space.knobs().is_empty() {

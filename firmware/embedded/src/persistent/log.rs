@@ -6,7 +6,7 @@ use super::Persistent;
 use super::boot::Stored;
 use super::rank::rank;
 use super::restart::{begin_anew, initialise};
-use crate::journal::{Entry, Trouble};
+use crate::journal::{Entry, Journal, Trouble};
 
 impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
     Persistent<'_, F, K, M, D, T, L, P>
@@ -46,11 +46,13 @@ impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize
 
     /// Begins the next page if this one is full. Returns whether old entries were dropped.
     pub(super) fn turn(&mut self, feed: &mut dyn FnMut()) -> bool {
-        let (tuner, queued) = (&*self.tuner, &self.queued);
-        let Ok(journal) = &mut self.journal else { return false };
-        if !journal.is_full() {
+        if !self.journal.as_ref().is_ok_and(Journal::is_full) {
             return false;
         }
+        // An outcome that is in the log is to be in the tuner, too.
+        while self.tuner.tell_step(u16::MAX) {}
+        let (tuner, queued) = (&*self.tuner, &self.queued);
+        let Ok(journal) = &mut self.journal else { return false };
         feed();
         let turned = journal.turn(|record, restarts| rank(tuner, queued, record, restarts));
         feed();

@@ -34,7 +34,7 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{AskError, Combination, Error, Event, InitError, Observation, Proposal, Record, Tuner};
+use trimtab::{AskError, Cache, Combination, Error, Event, InitError, Observation, Proposal, Record, Tuner};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
 pub use restart::KEPT;
@@ -196,9 +196,28 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         self.tuner.ask_begin()
     }
 
-    /// Continues an ask by this many candidates, see [`Tuner::ask_step`].
-    pub fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
-        self.tuner.ask_step(candidates)
+    /// Continues an ask by this many steps, see [`Tuner::ask_step`].
+    pub fn ask_step(&mut self, steps: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.tuner.ask_step(steps)
+    }
+
+    /// The same with a cache, see [`Tuner::ask_step_with`].
+    pub fn ask_step_with<const C: usize>(
+        &mut self,
+        steps: u16,
+        cache: &mut Cache<D, T, C>,
+    ) -> Result<Option<Proposal<K>>, AskError> {
+        self.tuner.ask_step_with(steps, cache)
+    }
+
+    /// [`ask`](Self::ask) with a cache, see [`Tuner::ask_with`].
+    pub fn ask_with<const C: usize>(&mut self, cache: &mut Cache<D, T, C>) -> Result<Proposal<K>, AskError> {
+        self.ask_begin()?;
+        loop {
+            if let Some(proposal) = self.ask_step_with(u16::MAX, cache)? {
+                return Ok(proposal);
+            }
+        }
     }
 
     /// Tells a measured value to the tuner and writes it to flash.
@@ -214,10 +233,25 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// Replays a record and writes it to flash. A record that the tuner refuses changes neither. If
     /// the flash refuses, the tuner has the record in RAM only: [`Stored::No`].
     pub fn replay(&mut self, record: &Record<K>) -> Result<Stored, Error> {
+        let stored = self.replay_begin(record)?;
+        while self.tell_step(u16::MAX) {}
+        Ok(stored)
+    }
+
+    /// [`replay`](Self::replay) in slices, so that a control loop keeps its deadline: the record is in
+    /// flash when this returns, and [`tell_step`](Self::tell_step) does the tuner's work. It still
+    /// erases a page if none is [prepared](Self::prepare).
+    pub fn replay_begin(&mut self, record: &Record<K>) -> Result<Stored, Error> {
         // Before the record: a boot in between would do the same.
         self.prepare(&mut || ());
-        self.tuner.replay(record)?;
+        self.tuner.replay_begin(record)?;
         Ok(self.keep(&Entry::Record(record.clone())))
+    }
+
+    /// Continues a tell by this many steps and returns whether there are more, see
+    /// [`Tuner::tell_step`].
+    pub fn tell_step(&mut self, steps: u16) -> bool {
+        self.tuner.tell_step(steps)
     }
 
     /// Tells the next proposal as failed if `is_it` recognises it, after a reset that ended its
