@@ -28,6 +28,7 @@ fn uncut() -> (EccFlash, u32, usize, End) {
 #[test]
 fn a_torn_write_or_erase_repeats_at_most_one_measurement() {
     let (_, operations, measurements, expected) = uncut();
+    assert_eq!(operations, 62, "as on flash without checksums");
     for operation in 0..operations {
         for seed in 0..6 {
             let (mut flash, mut measured) = (flash(), Measured::default());
