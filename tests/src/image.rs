@@ -59,6 +59,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// Whether it runs on any board, and not on one with a device that others do not have.
+    pub fn is_for_any_board(&self) -> bool {
+        !self.features.iter().any(|feature| feature == "microbit")
+    }
+
     /// All images of the firmware.
     pub fn all() -> Result<Vec<Self>> {
         let package = workspace::package(PACKAGE)?;

@@ -11,8 +11,8 @@ use trimtab_firmware::device::Meter;
 use trimtab_firmware::relays::{KNOBS, cost, space};
 
 type Large = trimtab::tuner!(KNOBS, observations: 128, rows: 256);
-type LargeCache = trimtab::tuner_cache!(KNOBS, observations: 128, rows: 128);
-type AntennaCache = trimtab::tuner_cache!(antenna::KNOBS, observations: antenna::OBSERVATIONS, rows: 128);
+type LargeCache = trimtab::tuner_cache!(KNOBS, observations: 128, rows: 256);
+type AntennaCache = trimtab::tuner_cache!(antenna::KNOBS, observations: antenna::OBSERVATIONS, rows: 256);
 
 static LARGE: ConstStaticCell<Large> = ConstStaticCell::new(Large::new());
 static ANTENNA: ConstStaticCell<AntennaTuner> = ConstStaticCell::new(AntennaTuner::new());

@@ -1,4 +1,4 @@
-//! Counts instructions of `ask` and `tell`: 64 observations, 256 candidates.
+//! Counts instructions of `ask` and `tell`, whole and in slices: 64 observations, 256 rows.
 #![no_std]
 #![no_main]
 
@@ -13,6 +13,7 @@ static RELAYS: ConstStaticCell<(RelayTuner, RelayCache)> = ConstStaticCell::new(
 fn main() -> ! {
     Meter::measure(|meter| {
         let (tuner, cache) = RELAYS.take();
-        meter.run("relays", &space()?, cost, tuner, Some(cache))
+        meter.run("relays", &space()?, cost, tuner, Some(cache))?;
+        meter.slices(&space()?, cost, tuner, cache)
     })
 }

@@ -7,11 +7,10 @@
 //! |---|---|---|
 //! | K | relays, two levels each | 24 |
 //! | T | most observations | 64 |
-//! | L | candidates per ask | 256 |
+//! | L | rows of the table | 256, of which 128 are candidates |
 //!
 //! **Choices**
-//! - 2²⁴ combinations are far more than the table has rows, so `ask` does its full work: rows of the
-//!   table, then sweeps.
+//! - 2²⁴ combinations are far more than the table has rows, so it is filled by sweeps.
 //! - The cost is exact in f32 and cheap, so a measurement shows the tuner alone.
 
 use trimtab::{Combination, Knob, Space, SpaceError};
@@ -28,8 +27,8 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
-/// Its cache for incremental asks: the rows of the table, which are half of the candidates.
-pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 128);
+/// Its cache for incremental asks: all its candidates, half as many as the tuner has rows.
+pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
 /// The space of all 2²⁴ combinations.
 pub fn space() -> Result<Space<RELAYS>, SpaceError> {

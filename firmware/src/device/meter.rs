@@ -28,8 +28,8 @@ const MOST_STEPS: usize = 128;
 
 /// Measures runs of tuners.
 pub struct Meter {
-    console: Console,
-    timer: Timer,
+    pub(super) console: Console,
+    pub(super) timer: Timer,
     steps: [Step; MOST_STEPS],
 }
 

@@ -33,6 +33,8 @@ mod nvmc;
 mod registers;
 #[cfg(target_arch = "riscv32")]
 mod riscv;
+#[cfg(all(feature = "console", target_arch = "arm"))]
+mod slices;
 #[cfg(target_arch = "arm")]
 mod stack;
 #[cfg(target_arch = "arm")]

@@ -9,6 +9,7 @@
 //! | `state CASE K T L D BYTES CACHE` | the sizes K, T, L and D (0 without projection); bytes of the tuner and of its cache |
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
 //! | `stack CASE MODE BYTES` | peak of the stack over all these calls |
+//! | `slice RUN CALL COUNT` | the most instructions of a call that cannot be cut, over a run |
 //!
 //! **Choices**
 //! - The images run on an STM32F405. Only the cache of 128 observations does not fit in its 128 KB,
@@ -149,6 +150,8 @@ pub struct Report {
     pub images: Vec<(String, Sizes)>,
     /// Text and rodata of `minimal` at each of [`LEVELS`].
     pub flash: Vec<u64>,
+    /// The longest slices: run, call and instructions.
+    pub slices: Vec<(String, String, u64)>,
 }
 
 impl Report {
@@ -160,8 +163,10 @@ impl Report {
             let sizes = Sizes::of(&minimal.build_at(level)?)?;
             report.flash.push(sizes.text + sizes.rodata);
         }
-        // `panic_free` is there for the linker: it calls everything, and nobody flashes it.
-        for image in Image::all()?.iter().filter(|image| image.kind == "bin" && image.name != "panic_free") {
+        // `panic_free` is there for the linker: it calls everything, and nobody flashes it. An image
+        // for another board is measured by its own test.
+        let is_measured = |image: &&Image| image.kind == "bin" && image.name != "panic_free" && image.is_for_any_board();
+        for image in Image::all()?.iter().filter(is_measured) {
             let elf = image.build(Profile::Release)?;
             report.images.push((image.name.clone(), Sizes::of(&elf)?));
             if image.name.starts_with("cost_") {
@@ -169,7 +174,9 @@ impl Report {
                 let elf = if board == STM32F405 { elf } else { image.build_for(board, Profile::Release)? };
                 let session = Session { board, limit: LIMIT, ..Session::default() };
                 let lines = session.run(&elf, &mut |_| ())?.success()?;
-                report.cases.extend(parse(&lines).with_context(|| format!("the output of {}", image.name))?);
+                let (cases, slices) = parse(&lines).with_context(|| format!("the output of {}", image.name))?;
+                report.cases.extend(cases);
+                report.slices.extend(slices);
             }
         }
         ensure!(!report.cases.is_empty(), "the firmware has no image `cost_…` that measures");
@@ -190,9 +197,10 @@ impl Report {
     }
 }
 
-/// The cases that one image prints.
-fn parse(lines: &[String]) -> Result<Vec<Case>> {
-    let mut cases: Vec<Case> = Vec::new();
+/// The cases and slices that one image prints.
+#[allow(clippy::type_complexity)]
+fn parse(lines: &[String]) -> Result<(Vec<Case>, Vec<(String, String, u64)>)> {
+    let (mut cases, mut slices): (Vec<Case>, _) = (Vec::new(), Vec::new());
     for line in lines {
         let number = |word: &str| word.parse::<u64>().with_context(|| format!("`{word}` in `{line}`"));
         match line.split(' ').collect::<Vec<_>>()[..] {
@@ -205,6 +213,7 @@ fn parse(lines: &[String]) -> Result<Vec<Case>> {
                 let (t, ask, tell) = (number(t)? as usize, number(ask)?, number(tell)?);
                 run_of(&mut cases, name, mode)?.steps.push(Step { t, ask, tell, is_steady: kind == "steady" });
             }
+            ["slice", run, call, count] => slices.push((run.into(), call.into(), number(count)?)),
             ["stack", name, mode, bytes] => run_of(&mut cases, name, mode)?.stack = number(bytes)?,
             _ => bail!("the image printed a line that is not about cost: `{line}`"),
         }
@@ -212,7 +221,7 @@ fn parse(lines: &[String]) -> Result<Vec<Case>> {
     let is_whole = |run: &Run| run.stack > 0 && !run.steps.is_empty();
     let is_complete = |case: &Case| !case.runs.is_empty() && case.runs.iter().all(is_whole);
     ensure!(!cases.is_empty() && cases.iter().all(is_complete), "the image printed no complete measurement");
-    Ok(cases)
+    Ok((cases, slices))
 }
 
 /// The run that a line is about; a new one if it is the first such line.
@@ -232,7 +241,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Vec<Case>> {
-        parse(&text.lines().map(String::from).collect::<Vec<_>>())
+        Ok(parse(&text.lines().map(String::from).collect::<Vec<_>>())?.0)
     }
 
     #[test]

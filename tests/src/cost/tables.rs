@@ -26,7 +26,12 @@ impl Display for Report {
         for case in &self.cases {
             by_observations(f, case)?;
         }
-        writeln!(f, "### Bytes of the images\n")?;
+        writeln!(f, "### Slices: the most instructions of a call that cannot be cut\n")?;
+        writeln!(f, "| run | call | instructions |\n|---|---|---:|")?;
+        for (run, call, count) in &self.slices {
+            writeln!(f, "| {run} | `{call}` | {} |", grouped(*count))?;
+        }
+        writeln!(f, "\n### Bytes of the images\n")?;
         writeln!(f, "| `minimal` at | text + rodata |\n|---|---:|")?;
         for (level, bytes) in LEVELS.iter().zip(&self.flash) {
             writeln!(f, "| opt-level {} | {} |", level.replace('\'', "\""), grouped(*bytes))?;
