@@ -15,7 +15,7 @@
 //!   bits.
 //! - Under a random map, the fit is one step.
 //!
-//! **Cost.** O(t²) per step. 3K + T numbers.
+//! **Cost.** O(t²) per step. 6K + T numbers.
 
 use super::{Inputs, LEAST_FIT, Model};
 use crate::config::{Config, Noise};

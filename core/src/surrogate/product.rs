@@ -156,8 +156,9 @@ pub(crate) struct Product<const K: usize, const M: usize> {
     tables: [f32; M],
     means: [f32; M],
     slopes: [f32; M],
-    /// Per knob: the factor of two different levels over that of two equal ones, 1 unless nominal.
-    ratios: [f32; K],
+    /// For each four knobs and each set of them that differ, the product of their factors over that
+    /// of equal levels: see [`differing`]. Knobs that are not nominal count as equal.
+    ratios: Fours<K>,
     /// The product of the nominal knobs' factors of equal levels.
     equal: f32,
     /// Π(1 + tᵢ), and 1/(that − 1).
@@ -173,7 +174,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             tables: [0.0; M],
             means: [0.0; M],
             slopes: [0.0; M],
-            ratios: [0.0; K],
+            ratios: [[0.0; 4]; K],
             equal: 0.0,
             whole: 0.0,
             scale: 0.0,
@@ -254,10 +255,21 @@ impl<const K: usize, const M: usize> Product<K, M> {
         }
         self.scale = if self.whole > 1.0 { 1.0 / (self.whole - 1.0) } else { 0.0 };
         self.equal = 1.0;
-        for (ratio, factor) in self.ratios.iter_mut().zip(&self.factors) {
+        for (i, factor) in self.factors.iter().enumerate() {
             let is_nominal = factor.kind == Kind::Nominal;
-            *ratio = if is_nominal { factor.differ / factor.same } else { 1.0 };
+            let ratio = if is_nominal { factor.differ / factor.same } else { 1.0 };
             self.equal *= if is_nominal { factor.same } else { 1.0 };
+            // The sets whose last knob is this one.
+            let (first, bit) = (i / 4 * 16, 1 << (i % 4));
+            for set in bit..2 * bit {
+                let others = if set > bit { self.ratios.as_flattened().get(first + set - bit).copied() } else { None };
+                if let Some(own) = self.ratios.as_flattened_mut().get_mut(first + set) {
+                    *own = others.unwrap_or(1.0) * ratio;
+                }
+            }
+            if let (1, Some(none)) = (bit, self.ratios.as_flattened_mut().get_mut(first)) {
+                *none = 1.0;
+            }
         }
     }
 
@@ -307,7 +319,9 @@ impl<const K: usize, const M: usize> Product<K, M> {
     #[inline(always)]
     pub(crate) fn nominal_product(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
         let mut product = self.equal;
-        differing(a, b, &self.ratios, |ratio| product *= ratio);
+        for (set, ratios) in differing(a, b).zip(self.ratios.as_flattened().chunks(16)) {
+            product *= ratios.get(set).copied().unwrap_or(1.0);
+        }
         product
     }
 
@@ -390,17 +404,24 @@ impl Factor {
     }
 }
 
-/// Calls `with` for what belongs to each knob in which two combinations differ. Combinations near
-/// each other are equal in most knobs, so four are compared at a time.
+/// A number for each four knobs and each set of them; the last are used in part if K is no multiple
+/// of four.
+pub(crate) type Fours<const K: usize> = [[f32; 4]; K];
+
+/// For each four knobs, the set of those in which two combinations differ: bit i for the i-th.
+///
+/// Four levels are compared at a time: a byte that is not zero sets its highest bit, and a
+/// multiplication collects the four bits.
 #[inline(always)]
-pub(crate) fn differing<V: Copy, const K: usize>(a: &[Level; K], b: &[Level; K], of: &[V; K], mut with: impl FnMut(V)) {
-    let ((a, a_rest), (b, b_rest), (of, of_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>(), of.as_chunks::<4>());
-    for ((a, b), of) in a.iter().zip(b).zip(of) {
-        if u32::from_ne_bytes(*a) != u32::from_ne_bytes(*b) {
-            a.iter().zip(b).zip(of).filter(|((a, b), _)| a != b).for_each(|(_, of)| with(*of));
-        }
-    }
-    a_rest.iter().zip(b_rest).zip(of_rest).filter(|((a, b), _)| a != b).for_each(|(_, of)| with(*of));
+pub(crate) fn differing<const K: usize>(a: &[Level; K], b: &[Level; K]) -> impl Iterator<Item = usize> {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let rest = a_rest.iter().zip(b_rest).rev().fold(0, |set, (a, b)| set << 1 | usize::from(a != b));
+    let fours = a.iter().zip(b).map(|(a, b)| {
+        let x = u32::from_le_bytes(*a) ^ u32::from_le_bytes(*b);
+        let differs = (((x & 0x7f7f_7f7f) + 0x7f7f_7f7f) | x) >> 7 & 0x0101_0101;
+        (differs.wrapping_mul(0x1020_4080) >> 28) as usize
+    });
+    fours.chain((!a_rest.is_empty()).then_some(rest))
 }
 
 /// ln ¼: the prior mean of ln ℓᵢ.
@@ -428,6 +449,17 @@ mod tests {
         let (space, mut kernel) = (Space::new(knobs).unwrap(), Product::new());
         kernel.init(&space).unwrap();
         (space, kernel)
+    }
+
+    /// All sets of knobs that differ, beside a comparison one by one; seven knobs have a rest of three.
+    #[test]
+    fn differing_knobs_in_fours() {
+        let a: [Level; 7] = [0, 255, 1, 128, 127, 3, 0];
+        for differs in 0..128usize {
+            let b: [Level; 7] =
+                core::array::from_fn(|i| if differs >> i & 1 == 1 { a[i].wrapping_add(128 + i as u8) } else { a[i] });
+            assert!(differing(&a, &b).eq([differs & 15, differs >> 4]), "{differs}");
+        }
     }
 
     /// Two bits: t = ½/2 each, so (1.25·1.25 − 1)/(1.25·1.25 − 1) = 1 for equal ones,

@@ -20,13 +20,13 @@
 //! - The inverse is never stored: column after column of it is enough.
 //!
 //! **Cost.** n³/3 multiplications for the columns, about 3nK per column for the slopes of nominal
-//! knobs and five times that for graded ones; 3K + T numbers of state.
+//! knobs and five times that for graded ones; 6K + T numbers of state.
 
 use crate::math::float::dot;
 use crate::space::Combination;
 use crate::space::knob::Level;
 use crate::surrogate::gp::Gp;
-use crate::surrogate::product::{COMMON, Fitted, LENGTH, OWN, PRIOR_LENGTH, Product, differing};
+use crate::surrogate::product::{COMMON, Fitted, Fours, LENGTH, OWN, PRIOR_LENGTH, Product, differing};
 
 /// 1/0.7².
 const PRECISION: f32 = 1.0 / 0.49;
@@ -81,8 +81,8 @@ pub(crate) struct PairSums<const K: usize> {
     /// Of weight times product, and of the weights.
     pairs: f32,
     weights: f32,
-    /// Of weight times product, over the pairs that differ in a nominal knob.
-    differing: [f32; K],
+    /// Of weight times product, for each four knobs and each set of them that differ.
+    differing: Fours<K>,
     /// The slopes of the graded knobs.
     relevance: [f32; K],
     length: [f32; K],
@@ -90,7 +90,7 @@ pub(crate) struct PairSums<const K: usize> {
 
 impl<const K: usize> PairSums<K> {
     pub(crate) const ZERO: Self =
-        Self { pairs: 0.0, weights: 0.0, differing: [0.0; K], relevance: [0.0; K], length: [0.0; K] };
+        Self { pairs: 0.0, weights: 0.0, differing: [[0.0; 4]; K], relevance: [0.0; K], length: [0.0; K] };
 
     /// Adds the pairs of point j with those from it on, given its column of K⁻¹.
     #[inline(never)]
@@ -114,8 +114,10 @@ impl<const K: usize> PairSums<K> {
         // What the division by N − 1 takes from every tᵢ.
         let common = (self.pairs - self.weights) * kernel.scale * kernel.whole;
         let mut relevance = self.relevance;
-        for ((slope, factor), differing) in relevance.iter_mut().zip(kernel.factors()).zip(&self.differing) {
+        for (i, (slope, factor)) in relevance.iter_mut().zip(kernel.factors()).enumerate() {
             let [equal, differ] = factor.shares();
+            let sets = self.differing.as_flattened().iter().skip(i / 4 * 16).take(16).enumerate();
+            let differing = sets.filter(|(set, _)| set >> (i % 4) & 1 == 1).fold(0.0, |sum, (_, pairs)| sum + pairs);
             *slope += equal * (self.pairs - differing) + differ * differing
                 - common * factor.relevance() / (1.0 + factor.relevance());
         }
@@ -129,13 +131,11 @@ impl<const K: usize> PairSums<K> {
         let product = if M > 0 { self.add_graded(kernel, nominal, a, b) } else { nominal };
         self.pairs += product;
         self.weights += weight;
-        let own = core::array::from_fn(|i| i as u16);
-        let sums = &mut self.differing;
-        differing(a, b, &own, |i| {
-            if let Some(sum) = sums.get_mut(usize::from(i)) {
+        for (set, sums) in differing(a, b).zip(self.differing.as_flattened_mut().chunks_mut(16)) {
+            if let Some(sum) = sums.get_mut(set) {
                 *sum += product;
             }
-        });
+        }
     }
 
     /// Adds the slopes of the graded knobs, given the weighted product of the nominal ones; returns

@@ -33,11 +33,7 @@ pub const TARGETS: [Target; 9] = [
         takes: "a simpler algorithm; no part is large, and leaving out choices (encodings, acquisitions, repeats, \
                 eviction) is far from enough",
     },
-    Target {
-        what: "steady `ask` + `tell`, incremental (instructions)",
-        most: 150_000,
-        takes: "fewer candidates",
-    },
+    Target { what: "steady `ask` + `tell`, incremental (instructions)", most: 150_000, takes: "fewer candidates" },
     Target {
         what: "steady `ask` + `tell`, recomputing (instructions)",
         most: 600_000,

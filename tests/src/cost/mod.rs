@@ -165,7 +165,8 @@ impl Report {
         }
         // `panic_free` is there for the linker: it calls everything, and nobody flashes it. An image
         // for another board is measured by its own test.
-        let is_measured = |image: &&Image| image.kind == "bin" && image.name != "panic_free" && image.is_for_any_board();
+        let is_measured =
+            |image: &&Image| image.kind == "bin" && image.name != "panic_free" && image.is_for_any_board();
         for image in Image::all()?.iter().filter(is_measured) {
             let elf = image.build(Profile::Release)?;
             report.images.push((image.name.clone(), Sizes::of(&elf)?));
