@@ -17,7 +17,7 @@
 //! **Cost.** n³/6 multiplications to factorise, n²/2 to append or to solve with one triangle; no
 //! memory beyond the triangle.
 
-use crate::math::float::{dot, ln, sqrt};
+use crate::math::float::{dot, ln, sqrt, subtract};
 use crate::math::matrix::{Rows, Triangle};
 
 /// The factor of a matrix that grows row by row.
@@ -119,7 +119,9 @@ impl<const P: usize> Cholesky<P> {
             let Some((diagonal, row)) = self.row(i).split_last() else { continue };
             let Some((left, [x, ..])) = b.split_at_mut_checked(i) else { continue };
             *x /= *diagonal;
-            left.iter_mut().zip(row).skip(first).for_each(|(left, l)| *left -= *l * *x);
+            if let (Some(left), Some(row)) = (left.get_mut(first..), row.get(first..)) {
+                subtract(left, row, *x);
+            }
         }
     }
 

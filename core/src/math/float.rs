@@ -146,6 +146,21 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     sum_of(a, b, |x, y| x * y)
 }
 
+/// Subtracts x times b from a, over the shorter of the two slices.
+#[inline(never)]
+pub(crate) fn subtract(a: &mut [f32], b: &[f32], x: f32) {
+    let n = a.len().min(b.len());
+    let (Some(a), Some(b)) = (a.get_mut(..n), b.get(..n)) else { return };
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut::<4>(), b.as_chunks::<4>());
+    for ([a0, a1, a2, a3], [b0, b1, b2, b3]) in a.iter_mut().zip(b) {
+        *a0 -= *b0 * x;
+        *a1 -= *b1 * x;
+        *a2 -= *b2 * x;
+        *a3 -= *b3 * x;
+    }
+    a_rest.iter_mut().zip(b_rest).for_each(|(a, b)| *a -= *b * x);
+}
+
 /// ‖a − b‖², in the same order as [`dot`].
 #[inline(never)]
 pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {

@@ -19,8 +19,10 @@
 
 use super::{Inputs, LEAST_FIT, Model};
 use crate::config::{Config, Noise};
-use crate::space::Space;
+use crate::space::{Combination, Space};
+use crate::surrogate::gp::{Partial, Posterior};
 use crate::surrogate::noise::Hypothesis;
+use crate::surrogate::observations::Point;
 use crate::surrogate::relevance::PairSums;
 
 /// What the current factor is for.
@@ -54,9 +56,11 @@ pub(crate) struct Learning<const K: usize, const T: usize> {
     goal: Goal,
     part: Part,
     hypothesis: Hypothesis,
-    /// The current column of K⁻¹.
+    /// The current column of K⁻¹; between fits, the covariances of a prediction in two steps.
     j: usize,
     column: [f32; T],
+    /// The prior variance of that prediction.
+    own: f32,
     sums: PairSums<K>,
 }
 
@@ -67,6 +71,7 @@ impl<const K: usize, const T: usize> Learning<K, T> {
         hypothesis: Hypothesis { residual: 0.0, noise: 0.0 },
         j: 0,
         column: [0.0; T],
+        own: 0.0,
         sums: PairSums::ZERO,
     };
 }
@@ -95,6 +100,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
         }
         (self.learning.goal, self.learning.part) = (goal, Part::Rows);
+    }
+
+    /// The first step of a prediction: covariances.
+    pub(crate) fn begin_prediction(&mut self, space: &Space<K>, c: &Combination<K>) {
+        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
+        let x = geometry.locate(space, c);
+        let row = learning.column.get_mut(..gp.len()).unwrap_or_default();
+        learning.own = inputs.all(Point { combination: c, x: &x }, 0, row);
+    }
+
+    /// The second step, with the bits of [`posterior`](Self::posterior).
+    pub(crate) fn end_prediction(&mut self) -> Posterior {
+        let mut partial = Partial::new(self.learning.own);
+        self.gp.absorb(&mut self.learning.column, &mut partial, f32::NEG_INFINITY);
+        self.gp.finish(&partial)
     }
 
     /// Whether something is still to be learned.

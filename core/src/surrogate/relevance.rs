@@ -26,7 +26,7 @@ use crate::math::float::dot;
 use crate::space::Combination;
 use crate::space::knob::Level;
 use crate::surrogate::gp::Gp;
-use crate::surrogate::product::{COMMON, Fitted, Fours, LENGTH, OWN, PRIOR_LENGTH, Product, differing};
+use crate::surrogate::product::{COMMON, Fitted, Fours, LENGTH, OWN, PRIOR_LENGTH, Product, differing, differing_rest};
 
 /// 1/0.7².
 const PRECISION: f32 = 1.0 / 0.49;
@@ -131,10 +131,15 @@ impl<const K: usize> PairSums<K> {
         let product = if M > 0 { self.add_graded(kernel, nominal, a, b) } else { nominal };
         self.pairs += product;
         self.weights += weight;
-        for (set, sums) in differing(a, b).zip(self.differing.as_flattened_mut().chunks_mut(16)) {
-            if let Some(sum) = sums.get_mut(set) {
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+        let (sums, sums_rest) = self.differing.as_chunks_mut::<4>();
+        for ((a, b), sums) in a.iter().zip(b).zip(sums) {
+            if let Some(sum) = sums.as_flattened_mut().get_mut(differing(*a, *b)) {
                 *sum += product;
             }
+        }
+        if let Some(sum) = sums_rest.as_flattened_mut().get_mut(differing_rest(a_rest, b_rest)) {
+            *sum += product;
         }
     }
 

@@ -35,13 +35,16 @@ pub(super) enum Stage<const K: usize> {
     /// Draws a combination, regardless of the model.
     Draw(Draw<K>),
     /// Searches the table; the last search decides.
-    Search { is_last: bool },
+    Search {
+        is_last: bool,
+    },
     /// Treats pending combinations as measured: this step of it.
     Fantasise(usize),
     /// Compares what the search found with measuring one of the best again.
     Again,
-    /// Proposes this combination.
+    /// Proposes this combination: begins its prediction, then ends it.
     Predict(Combination<K>),
+    Propose(Combination<K>),
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -236,9 +239,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
             Stage::Predict(c) => {
                 let c = *c;
+                self.model.begin_prediction(&self.space, &c);
+                self.asking = Stage::Propose(c);
+            }
+            Stage::Propose(c) => {
+                let combination = *c;
                 self.cancel_ask();
-                let proposal = self.proposal(Scored { score: self.search.score, ..self.unscored(c) });
-                self.mark_pending(&c);
+                let known = !self.is_empty();
+                let posterior = if known { self.model.end_prediction() } else { Posterior::new(0.0, f32::INFINITY) };
+                let proposal = self.proposal(Scored { combination, posterior, score: self.search.score });
+                self.mark_pending(&combination);
                 return Ok(Some(proposal));
             }
         }
