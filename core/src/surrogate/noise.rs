@@ -20,7 +20,7 @@
 //!
 //! - Weighing is dear, so at every fourth fit only the best hypothesis, its neighbours and one other
 //!   by turns are assessed; the rest keep their distance from the best. All are assessed at the first
-//!   fit and when repeats show something new.
+//!   fits and when repeats show something new.
 //!
 //! **Cost.** A factorisation per assessed hypothesis.
 
@@ -66,6 +66,8 @@ const ALL: [Hypothesis; COUNT] = [
 ];
 /// Every how many fits the hypotheses are weighed.
 const EVERY: u8 = 4;
+/// For so many fits all hypotheses are weighed: there are few observations, and everything changes.
+const FIRST_FITS: u8 = 16;
 /// The start: a thousandth of the signal.
 const FIRST: u8 = 1;
 
@@ -171,10 +173,10 @@ impl Belief {
     /// Begins to weigh the hypotheses, if this fit has to: every fourth does, and whenever repeats
     /// show something new. Call it once per fit.
     pub(crate) fn begin(&mut self, config: &Noise, seen: Seen) {
-        let (turn, is_first) = (self.fits / EVERY, self.fits == 0 || self.seen != seen);
-        let is_due = self.fits.is_multiple_of(EVERY) || is_first;
-        // Past the first, so that it does not come back.
-        self.fits = self.fits.checked_add(1).unwrap_or(EVERY);
+        let (turn, is_first) = (self.fits / EVERY, self.fits < FIRST_FITS || self.seen != seen);
+        let is_due = self.fits.is_multiple_of(EVERY) || self.seen != seen;
+        // Past the first ones, so that they do not come back.
+        self.fits = self.fits.checked_add(1).unwrap_or(FIRST_FITS);
         (self.seen, self.due, self.assessed) = (seen, 0, 0);
         if !is_due {
             return;
@@ -291,14 +293,15 @@ mod tests {
         count
     }
 
-    /// All at the first fit, then few at every fourth; a peak that moves is followed, and what is far
+    /// All at the first fits, then few at every fourth; a peak that moves is followed, and what is far
     /// from it keeps little weight.
     #[test]
     fn later_fits_assess_the_neighbours_of_the_best() {
         let (mut belief, mut last) = (Belief::START, deterministic(0.0));
         let mut fit = |peak, belief: &mut Belief| weigh(belief, Noise::Auto, Seen::Nothing, peak, &mut last);
-        assert_eq!(fit(1e-3, &mut belief), COUNT);
-        assert!([1e-3; 3].iter().all(|peak| fit(*peak, &mut belief) == 0));
+        for i in 0..FIRST_FITS {
+            assert_eq!(fit(1e-3, &mut belief), if i.is_multiple_of(EVERY) { COUNT } else { 0 });
+        }
         assert!((3..=4).contains(&fit(1e-3, &mut belief)));
         for _ in 0..24 {
             fit(0.301, &mut belief);
