@@ -117,7 +117,7 @@ pub(crate) fn whole<const K: usize>(space: &Space<K>, rows: usize) -> usize {
 /// assert_eq!(cached_rows(&[Knob::nominal(4), Knob::ranked(8)], 64), 32);
 /// assert_eq!(cached_rows(&[Knob::nominal(2); 24], 256), 128);
 /// ```
-pub const fn cached_rows(knobs: &[crate::Knob], rows: usize) -> usize {
+pub const fn cached_rows(knobs: &[crate::space::knob::Knob], rows: usize) -> usize {
     let (mut all, mut i) = (1, 0);
     while i < knobs.len() && all <= rows {
         all *= knobs[i].levels();

@@ -79,6 +79,11 @@ impl Standard {
         (y * self.deviation + self.mean) / self.unit
     }
 
+    /// Cap, mean and deviation in the user's units.
+    pub(crate) fn parts(&self) -> [f32; 3] {
+        [self.cap, self.undo(0.0), self.deviation()]
+    }
+
     /// One standard deviation in the user's units.
     pub fn deviation(&self) -> f32 {
         self.deviation / self.unit

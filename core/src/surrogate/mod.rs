@@ -63,7 +63,7 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
     /// The standardised median of the successes, which stands for the cost of a failure.
-    median: f32,
+    pub(crate) median: f32,
     /// Standardised costs of the fantasies.
     fantasies: heapless::Vec<f32, MOST_PENDING>,
     pub(crate) gp: Gp<T, P>,

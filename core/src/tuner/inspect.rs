@@ -19,6 +19,10 @@ pub struct Inspected<const K: usize> {
     /// Number of measurements beyond the first of each combination, and the root of the sum of
     /// their squared deviations, in the user's units.
     pub repeated: (f32, f32),
+    /// How costs are standardised: the cap, the mean and the deviation, in the user's units.
+    pub standard: [f32; 3],
+    /// The standardised cost that stands for a failure.
+    pub failure: f32,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -36,6 +40,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             residual: self.model.noise.used.residual,
             noise: self.model.noise.used.noise,
             repeated: (again, spread),
+            standard: self.model.standard.parts(),
+            failure: self.model.median,
         }
     }
 }

@@ -138,6 +138,10 @@ fn boot<F: NorFlash>(
                 return seen;
             }
         }
+        // A full page is turned now rather than by the next ask, so that a boot finds the same.
+        if let Stored::No(_) = kept.prepare(&mut || ()) {
+            return seen;
+        }
         // Whatever page was dropped, the best is still there, unless this entry is about it.
         if let Some(best) = best.filter(|best| best.combination != c && !is_restart) {
             let now = kept.tuner().observations().find(|o| o.combination == best.combination);

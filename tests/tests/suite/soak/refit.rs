@@ -75,16 +75,18 @@ impl<const K: usize> Refit<K> {
     ) -> Option<Self> {
         let cost = |o: &Observation<K>| f64::from(if config.goal == Goal::Minimise { o.value } else { -o.value });
         let costs: Vec<f64> = observations.iter().filter(|o| !o.is_failure()).map(cost).collect();
-        let standard = Standard::of(&costs, config.standardise);
+        let now = Standard::of(&costs, config.standardise);
+        // Core standardises anew only with a new factor.
+        let [cap, mean, deviation] = fitted.standard.map(f64::from);
+        let standard = Standard { cap, mean, deviation, ..now };
         if costs.is_empty()
+            || config.standardise && !now.is_clear()
             || config.standardise && !standard.is_clear()
             || !config.standardise && standard.largest > 1e3
         {
             return None;
         }
-        let mut sorted = costs.clone();
-        sorted.sort_by(f64::total_cmp);
-        let median = standard.apply(sorted[sorted.len() / 2]);
+        let median = f64::from(fitted.failure);
         let y: Vec<f64> =
             observations.iter().map(|o| if o.is_failure() { median } else { standard.apply(cost(o)) }).collect();
         let combinations: Vec<_> = observations.iter().map(|o| o.combination).collect();
