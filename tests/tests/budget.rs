@@ -11,17 +11,19 @@ const LIMITS: [(&str, u64); TARGETS.len()] = [
     ("state, recomputing", 24 * 1024),
     ("state, incremental", 92 * 1024),
     ("stack", 2 * 1024),
-    ("flash", 23_600),                    // the target is 12 KB
-    ("steady `ask` + `tell`", 1_700_000), // the target is 150 000
-    ("mean `ask` + `tell`", 3_000_000),   // the target is 1 500 000
-    ("worst `ask` + `tell`", 12_800_000), // the target is 8 000 000
+    ("flash", 28_800), // the target is 12 KB
+    ("steady `ask` + `tell`, incremental", 150_000),
+    ("steady `ask` + `tell`, recomputing", 780_000), // the target is 600 000
+    ("mean `ask` + `tell`", 985_000),                // the target is 700 000
+    ("worst `ask` + `tell`", 4_000_000),             // the target is 3 500 000
+    ("longest slice", 20_000),
 ];
 /// Flash of the smallest image at each level of optimization.
-const FLASH: [(&str, u64); LEVELS.len()] = [("3", 60_000), ("'z'", 24_200), ("'s'", 23_600)];
+const FLASH: [(&str, u64); LEVELS.len()] = [("3", 61_000), ("'z'", 27_800), ("'s'", 28_800)];
 /// Instructions of the most expensive proposal of a whole run, recomputing.
-const PROPOSAL: u64 = 4_200_000;
+const PROPOSAL: u64 = 1_600_000;
 /// Bytes of stack with 128 observations.
-const LARGE_STACK: u64 = 2_800;
+const LARGE_STACK: u64 = 1_700;
 /// Bytes of variables with an initial value. A tuner among them would take flash as well as RAM.
 const DATA: u64 = 64;
 
@@ -64,6 +66,22 @@ fn the_stack_of_large_tuners_is_small() {
     }
 }
 
+/// Every call in every run meant to be hard; the steps of the first two are there.
+#[test]
+fn slices_were_measured() {
+    let count = |run: &str, call: &str| {
+        let slices = REPORT.slices.iter().filter(|slice| slice.0 == run && slice.1 == call);
+        slices.map(|slice| slice.2).sum::<u64>()
+    };
+    for run in ["plain", "cached", "noisy", "failing", "batch"] {
+        assert!(
+            ["ask_begin", "ask_step", "tell_begin", "tell_step"].iter().all(|call| count(run, call) > 1000),
+            "{run}"
+        );
+    }
+    assert!(count("infeasible", "ask_step") > 100);
+}
+
 /// Both modes of every tuner, with all steps.
 #[test]
 fn everything_was_measured() {
@@ -73,7 +91,8 @@ fn everything_was_measured() {
         for run in &case.runs {
             let steps: Vec<u64> = run.steps.iter().map(|step| step.t as u64).collect();
             assert_eq!(steps, (1..=sizes[1]).collect::<Vec<_>>());
-            assert!(run.steady() > 0, "{name} has no steady step");
+            // With few observations every tell brings a fit.
+            assert!(run.steady() > 0 || sizes[1] < 64, "{name} has no steady step");
         }
     }
 }

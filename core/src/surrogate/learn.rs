@@ -28,12 +28,13 @@ use crate::surrogate::relevance::PairSums;
 /// What the current factor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
+    Posteriors,
     /// A step of the kernel's numbers; so many more follow.
-    Slopes { more: u8 },
+    Slopes {
+        more: u8,
+    },
     /// The evidence of a hypothesis.
     Evidence,
-    /// Posteriors.
-    Posteriors,
 }
 
 /// The next step.

@@ -117,8 +117,9 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     pending: Vec<Combination<K>, MOST_PENDING>,
     asking: Stage<K>,
     again: Again<K>,
-    /// An outcome that waits for the table.
-    telling: Option<(Combination<K>, Option<f32>)>,
+    /// An outcome that waits for the table, if one does: an `Option` would not be all zero.
+    is_waiting: bool,
+    waiting: (Combination<K>, Option<f32>),
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -143,7 +144,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             pending: Vec::new(),
             asking: Stage::None,
             again: Again::NONE,
-            telling: None,
+            is_waiting: false,
+            waiting: (Combination::EMPTY, None),
         }
     }
 
@@ -168,7 +170,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.queue.clear();
         self.pending.clear();
         (self.space, self.config, self.seed) = (space, config, seed);
-        (self.tells, self.repeats, self.asking, self.telling) = (0, 0, Stage::None, None);
+        (self.tells, self.repeats, self.asking, self.is_waiting) = (0, 0, Stage::None, false);
         self.inits = self.inits.wrapping_add(1);
         self.table.clear();
         Ok(())

@@ -129,9 +129,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// returns whether there are more. A step is a row of a factor or as much of something else.
     pub fn tell_step(&mut self, steps: u16) -> bool {
         for _ in 0..steps {
-            if let Some((c, cost)) = self.telling {
+            if self.is_waiting {
                 if self.is_filled() || !self.search_step(1, true, None::<&mut Cache<D, T, 0>>) {
-                    self.telling = None;
+                    let (c, cost) = self.waiting;
+                    self.is_waiting = false;
                     self.record_outcome(&c, cost);
                 }
             } else if self.model.is_learning() {
@@ -140,7 +141,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 break;
             }
         }
-        self.telling.is_some() || self.model.is_learning()
+        self.is_waiting || self.model.is_learning()
     }
 
     /// Finishes a tell that is under way.
@@ -167,7 +168,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let stays = !known && !is_best && !self.is_full() && !self.model.is_anew_next(&self.config);
         if stays && self.chooses() && !self.is_filled() {
             self.begin_search();
-            self.telling = Some((*c, cost));
+            (self.is_waiting, self.waiting) = (true, (*c, cost));
         } else {
             self.record_outcome(c, cost);
         }
