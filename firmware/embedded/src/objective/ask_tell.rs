@@ -8,14 +8,25 @@ pub trait AskTell<const K: usize> {
     /// Begins an ask in slices.
     fn ask_begin(&mut self) -> Result<(), AskError>;
 
-    /// Continues it by this many candidates. Returns `None` while there are more.
-    fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError>;
+    /// Continues it by this many steps. Returns `None` while there are more.
+    fn ask_step(&mut self, steps: u16) -> Result<Option<Proposal<K>>, AskError>;
 
-    /// Takes the outcome of a measurement.
-    fn learn(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error>;
+    /// Takes the outcome of a measurement; what follows from it is left to
+    /// [`tell_step`](Self::tell_step).
+    fn tell_begin(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error>;
+
+    /// Continues by this many steps. Returns whether there are more.
+    fn tell_step(&mut self, steps: u16) -> bool;
 
     /// The best measured combination.
     fn best(&self) -> Option<Observation<K>>;
+
+    /// Takes the outcome of a measurement in one go: the same bits as in slices.
+    fn learn(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
+        self.tell_begin(c, event)?;
+        while self.tell_step(u16::MAX) {}
+        Ok(())
+    }
 
     /// Asks in one go: the same bits as in slices.
     fn ask_whole(&mut self) -> Result<Proposal<K>, AskError> {
@@ -35,15 +46,19 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.ask_begin()
     }
 
-    fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
-        self.ask_step(candidates)
+    fn ask_step(&mut self, steps: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.ask_step(steps)
     }
 
-    fn learn(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
+    fn tell_begin(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
         match event {
-            Event::Told(value) => Ok(self.tell(c, value)?),
-            _ => Ok(self.tell_failed(c)?),
+            Event::Told(value) => Ok(self.tell_begin(c, value)?),
+            _ => Ok(self.tell_failed_begin(c)?),
         }
+    }
+
+    fn tell_step(&mut self, steps: u16) -> bool {
+        self.tell_step(steps)
     }
 
     fn best(&self) -> Option<Observation<K>> {

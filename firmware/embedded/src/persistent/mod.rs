@@ -305,13 +305,17 @@ impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize
         self.ask_begin()
     }
 
-    fn ask_step(&mut self, candidates: u16) -> Result<Option<Proposal<K>>, AskError> {
-        self.ask_step(candidates)
+    fn ask_step(&mut self, steps: u16) -> Result<Option<Proposal<K>>, AskError> {
+        self.ask_step(steps)
     }
 
     /// After trouble with the flash the run goes on; [`trouble`](Persistent::trouble) tells it.
-    fn learn(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
-        self.replay(&Record::new(c, event)).map(|_| ())
+    fn tell_begin(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
+        self.replay_begin(&Record::new(c, event)).map(|_| ())
+    }
+
+    fn tell_step(&mut self, steps: u16) -> bool {
+        self.tell_step(steps)
     }
 
     fn best(&self) -> Option<Observation<K>> {

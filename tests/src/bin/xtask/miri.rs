@@ -5,7 +5,7 @@
 //! - Core has no `unsafe`, and neither has the journal; Miri still finds undefined behaviour of the
 //!   packages they use, overflow, and what depends on the byte order.
 //! - Miri is some thousand times slower than the machine, so tests that only repeat arithmetic are
-//!   left out by name, and loops are shorter under `cfg(miri)`.
+//!   left out by name.
 
 use anyhow::Result;
 use trimtab_tests::image::PACKAGE;
