@@ -15,6 +15,7 @@ use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 mod bad_flash;
 mod ecc;
 mod nothing_lost;
+mod slices;
 
 const KNOBS: [Knob; 6] =
     [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
