@@ -117,8 +117,9 @@ pub struct Config {
     pub remeasure: u16,
     /// What to do with a new observation when there is no room.
     pub when_full: WhenFull,
-    /// Number of candidates per ask, half of them rows of the lookup table; 0 uses all that the
-    /// tuner has. Tuners of different sizes with equal limits propose the same.
+    /// Number of rows of the lookup table: a space of at most so many combinations is scored whole,
+    /// a larger one has half as many candidates; 0 uses all that the tuner has. Tuners of different
+    /// sizes with equal limits propose the same.
     pub rows: u16,
     /// Number of observations to keep; 0 keeps as many as fit.
     pub observations: u16,

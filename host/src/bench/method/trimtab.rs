@@ -3,7 +3,7 @@
 //! | setting | value |
 //! |---|---|
 //! | configuration | `Config::default()` |
-//! | candidates per ask | 256, half of them rows of the lookup table |
+//! | lookup table | 256 rows, of which 128 are candidates of sweeps |
 
 use trimtab::{Config, Event, Level};
 use trimtab_sizes::{AnyTuner, Setup};
@@ -13,7 +13,7 @@ use crate::error::Error;
 
 pub(crate) const TRIMTAB: Entry = Entry {
     name: "trimtab",
-    about: "the tuner of the chip: product kernel over the knobs, 256 candidates, UCB",
+    about: "the tuner of the chip: product kernel over the knobs, 128 candidates, UCB",
     source: "this project, Config::default()",
     start: |task| {
         let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
