@@ -18,6 +18,7 @@ Knobs:
   block=16..256:16        16 to 256 in steps of 16
   gain=log:1,10,100       by ratio instead of by difference
   mux=nominal:1,2,3       numbers without order
+  opt=O1,*O2,O3           O2 is the default: what --start does not name has its default, or else its first level
 
 Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Put levels with blanks in quotes.
 
@@ -52,6 +53,9 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) forbid: Vec<String>,
     /// Measure this combination first, such as opt=O2,unroll=4; up to 8 options
+    ///
+    /// Knobs that it does not name have their default, the level marked with a star, or else their
+    /// first. Without this option, the run starts with the defaults if a level is marked.
     #[arg(long, value_name = "NAME=LEVEL,…")]
     pub(crate) start: Vec<String>,
     /// Number of measurements, including failed ones

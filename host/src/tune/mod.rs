@@ -13,7 +13,7 @@
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
 //! | [`finish`] | the last measurements, with noise |
-//! | [`view`], [`summary`] | progress, and the result |
+//! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
 //! | [`report`] | what was learned, as a page |
 //!
 //! **Choices**
@@ -24,6 +24,7 @@
 //!   measures them again.
 
 mod args;
+mod change;
 mod extract;
 mod finish;
 mod history;

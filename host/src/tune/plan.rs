@@ -26,7 +26,7 @@ impl Plan {
     pub(crate) fn new(args: &TuneArgs) -> Result<Self, Error> {
         let space = space(args)?;
         let template = Template::parse(&args.command, args.shell, &space)?;
-        let start = args.start.iter().map(|text| start(text, &space)).collect::<Result<Vec<_>, _>>()?;
+        let start = starts(args, &space)?;
         let rule = match &args.extract {
             Some(expression) => Rule::Extract(expression.clone()),
             None if args.time => Rule::Time { repeat: args.repeat },
@@ -79,6 +79,22 @@ fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
         space.forbid(text).map_err(|error| Error::Usage(format!("--forbid: {error}")))?;
     }
     Ok(space)
+}
+
+/// The combinations of --start; without one, the defaults if the user marked some.
+fn starts(args: &TuneArgs, space: &NamedSpace) -> Result<Vec<Vec<Level>>, Error> {
+    if !args.start.is_empty() || space.knobs().iter().all(|knob| knob.default().is_none()) {
+        return args.start.iter().map(|text| start(text, space)).collect();
+    }
+    let defaults = space.defaults();
+    match space.forbidden().iter().find(|forbidden| forbidden.holds(&defaults)) {
+        Some(forbidden) => Err(Error::Usage(format!(
+            "the marked levels and the first of the other knobs are the start, but `{forbidden}` forbids {}; write \
+             --start name=level,…, or mark other levels",
+            space.text(&defaults)
+        ))),
+        None => Ok(vec![defaults]),
+    }
 }
 
 /// Parses a combination of --start.

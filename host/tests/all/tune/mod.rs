@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod log;
+mod many;
 mod noise;
 mod report;
 
@@ -292,7 +293,9 @@ fn mistakes_point_at_the_word() {
     case(&[], "{optt}", &["no knob `optt`; there are opt, n", "  echo {optt}\n        ^ here"]);
     case(&["--forbid", "opt=O1 & m=3"], "1", &["--forbid: there is no knob `m`", "\n           ^ here"]);
     case(&["--start", "opt=O1,n=11"], "1", &["--start opt=O1,n=11", "knob `n` has no level 11; it has 1, 2, 3"]);
-    case(&["--start", "opt=O1"], "1", &["knob `n` has no level"]);
+    case(&["--start", "opt=O1,m=1"], "1", &["there is no knob `m`; there are opt, n"]);
+    case(&["--knob", "m=1,*2", "--forbid", "m=2"], "1", &["`m=2` forbids opt=O1,n=1,m=2; write --start"]);
+    case(&["--knob", "m=*1,*2"], "1", &["--knob <NAME=LEVELS>", "marks two defaults"]);
     case(&["--start", "opt=O1,n=1", "--forbid", "n<2"], "1", &["`n<2` forbids it"]);
     case(&["--knob", "opt=1,2"], "1", &["two knobs are called opt"]);
     case(&["--knob", "m=1..9:0"], "1", &["--knob <NAME=LEVELS>", "goes nowhere"]);
