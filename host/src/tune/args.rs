@@ -89,6 +89,12 @@ pub(crate) struct TuneArgs {
     /// End a command that takes longer, as a failed measurement: 30, 500ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
+    /// Begin no measurement after this time, and end with the result so far: 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) max_time: Option<Duration>,
+    /// End the run when the first N measurements have all failed; 0: never
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) give_up: usize,
     /// Measure N combinations at once, up to 8
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     pub(crate) jobs: usize,

@@ -19,11 +19,11 @@ use regex::Regex;
 use trimtab::Level;
 
 use super::extract;
+use super::history::last_line;
 use super::process::{self, Ended, Finished, Stop};
 use super::template::Template;
 use crate::error::Error;
 use crate::space::NamedSpace;
-use crate::terminal::plain;
 
 /// Bytes kept from the end of each output of a failure.
 pub(super) const MOST_KEPT: usize = 64 << 10;
@@ -69,9 +69,8 @@ pub(crate) struct Failure {
 impl Failure {
     /// The reason, with the last line of standard error.
     pub(crate) fn line(&self) -> String {
-        let last = self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        match last {
-            Some(last) => format!("{}: {}", self.why, plain(last).chars().take(100).collect::<String>()),
+        match last_line(&self.stderr) {
+            Some(last) => format!("{}: {last}", self.why),
             None => self.why.clone(),
         }
     }

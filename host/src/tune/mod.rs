@@ -12,6 +12,7 @@
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
+//! | [`unread`] | knobs that the command does not seem to read |
 //! | [`finish`] | the last measurements, with noise |
 //! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
 //! | [`report`] | what was learned, as a page |
@@ -36,11 +37,13 @@ pub(crate) mod report;
 mod seal;
 mod summary;
 mod template;
+mod unread;
 mod view;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Instant;
 
 pub(crate) use args::TuneArgs;
 
@@ -83,9 +86,14 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     ctrlc::set_handler(move || listener.ask())
         .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
     let view = View::new(&plan, &history, args.quiet || args.json);
-    let mut tuning = Tuning { plan: &plan, session, history, log, view, is_exhausted: false };
+    if let Some(warning) = unread::warning(&plan.measurer.template, &args.command, &plan.study.space) {
+        view.note(&warning);
+    }
+    let before = history.done.len();
+    let mut tuning =
+        Tuning { plan: &plan, session, history, log, view, begun: Instant::now(), before, end: End::Budget };
     let ended = tuning.go_on(&stop);
-    let Tuning { session, history, log, view, is_exhausted, .. } = tuning;
+    let Tuning { session, history, log, view, end, .. } = tuning;
     view.finish();
     let is_stopped = stop.is_asked();
     let summary = Summary {
@@ -93,7 +101,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         session: &session,
         history: &history,
         log: log.as_ref().map(Log::path),
-        is_exhausted,
+        end,
         is_stopped,
     };
     // Print the best so far even after an error.
@@ -106,7 +114,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     }
     ended?;
     let (done, budget) = (history.done.len(), plan.study.budget);
-    if is_stopped && done < budget && !is_exhausted {
+    if is_stopped && done < budget && end != End::Exhausted {
         let next = match &log {
             Some(_) => "the same command goes on from there",
             None => "with --log FILE the same command could go on from there",
@@ -114,15 +122,29 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         return Err(Error::Failed(format!("stopped: {done} of {budget} measurements are done; {next}")));
     }
     if done > 0 && history.failures() == done {
-        return Err(Error::Failed(format!("all {done} measurements failed{}", last_failure(&history))));
+        let last = history.outcomes().last().and_then(Trial::failure).unwrap_or_default();
+        let hint = match end {
+            End::GaveUp => "; the run ended early: correct the command, or see --give-up",
+            _ => "",
+        };
+        return Err(Error::Failed(format!("every measurement failed, {done} of {done}: {last}{hint}")));
     }
     Ok(())
 }
 
-fn last_failure(history: &History) -> String {
-    let why = history.outcomes().last().and_then(|trial| trial.outcome.clone()?.err());
-    why.map_or_else(String::new, |why| format!("; the last: {why}"))
+/// Why a run ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Budget,
+    /// Every combination has an outcome.
+    Exhausted,
+    TimeUp,
+    /// Nothing but failures.
+    GaveUp,
 }
+
+/// So many equal values are worth a warning.
+const MANY_EQUAL: usize = 5;
 
 /// A run under way.
 struct Tuning<'a> {
@@ -131,11 +153,15 @@ struct Tuning<'a> {
     history: History,
     log: Option<Log>,
     view: View<'a>,
-    is_exhausted: bool,
+    begun: Instant,
+    /// Outcomes that were in the log already.
+    before: usize,
+    end: End,
 }
 
 impl Tuning<'_> {
-    /// Measures until the budget is spent, the space is exhausted, or the user stops it.
+    /// Measures until the budget or the time is spent, the space is exhausted, everything fails, or
+    /// the user stops it.
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
         let budget = self.plan.study.budget;
         // Measurements that were under way when the run stopped come first.
@@ -153,6 +179,7 @@ impl Tuning<'_> {
                     && !stop.is_asked()
                     && running < self.plan.jobs
                     && self.history.done.len() + running < budget
+                    && self.may_begin()
                 {
                     let place = match again.pop_front() {
                         Some(place) => Some(place),
@@ -183,6 +210,21 @@ impl Tuning<'_> {
         })
     }
 
+    /// Whether there is time for another measurement, and hope.
+    fn may_begin(&mut self) -> bool {
+        let fresh = self.history.done.len() - self.before;
+        if self.plan.max_time.is_some_and(|limit| self.begun.elapsed() >= limit) {
+            self.end = End::TimeUp;
+        } else if (1..=fresh).contains(&self.plan.give_up) && self.history.failures() == self.history.done.len() {
+            self.end = End::GaveUp;
+        } else {
+            // With several jobs, one that was under way may have succeeded after all.
+            self.end = if self.end == End::GaveUp { End::Budget } else { self.end };
+            return true;
+        }
+        false
+    }
+
     /// Asks for the next combination; returns the place of its trial, or `None` if there is nothing to
     /// ask, for now or at all.
     fn ask(&mut self) -> Result<Option<usize>, Error> {
@@ -196,7 +238,7 @@ impl Tuning<'_> {
                     return Err(Error::Usage("every combination is forbidden; remove a --forbid".into()));
                 }
                 Next::NothingLeft => {
-                    self.is_exhausted = true;
+                    self.end = End::Exhausted;
                     finish = finish::exhausted(&self.session, &self.history, budget);
                 }
             }
@@ -221,27 +263,38 @@ impl Tuning<'_> {
     /// its model loses nothing. The tuner refuses no outcome of its own ask, since a measured value
     /// is checked when it is read.
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
-        let (happened, outcome, shown) = match outcome {
+        let (happened, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
             Outcome::Value(value, line) => {
                 if let Some(line) = line {
                     self.view.read(line);
                 }
-                (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None)
+                (Happened::Tell { value, seconds: Some(seconds) }, None)
             }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
-                let details = Details { why: why.clone(), stdout, stderr, seconds };
-                (Happened::Failed { details: Some(Box::new(details)) }, Err(why), Some(line))
+                let details = Details { why, stdout, stderr, seconds };
+                (Happened::Failed { details: Some(Box::new(details)) }, Some(line))
             }
         };
         let trial = &self.history.trials[place];
         let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
         let record = Record { place: asked, happened };
         self.write(record.clone())?;
-        self.session.apply(record).map_err(Error::Failed)?;
-        self.history.finish(place, outcome, seconds);
+        self.session.apply(record.clone()).map_err(Error::Failed)?;
+        match record.happened {
+            Happened::Failed { details: Some(details) } => self.history.fail(place, &details),
+            Happened::Tell { value, .. } => self.history.finish(place, Ok(value), seconds),
+            _ => {}
+        }
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
+        let values = self.history.done.len() - self.history.failures();
+        if let Some(value) = self.history.only_value().filter(|_| values == MANY_EQUAL) {
+            self.view.note(&format!(
+                "warning: all {values} values so far are {value}; does the command use the levels, and is this the \
+                 number that you mean?"
+            ));
+        }
         Ok(())
     }
 

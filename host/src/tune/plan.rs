@@ -1,5 +1,7 @@
 //! The run that the options describe, checked before anything starts.
 
+use std::time::Duration;
+
 use trimtab::{Goal, Level};
 
 use super::args::TuneArgs;
@@ -20,6 +22,10 @@ pub(crate) struct Plan {
     /// Combinations to measure first.
     pub(crate) start: Vec<Vec<Level>>,
     pub(crate) jobs: usize,
+    /// No measurement begins after this time.
+    pub(crate) max_time: Option<Duration>,
+    /// The run ends after so many failures without a success, unless this is 0.
+    pub(crate) give_up: usize,
 }
 
 impl Plan {
@@ -41,7 +47,8 @@ impl Plan {
         let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, timeout: args.timeout };
-        Ok(Self { study, measurer, header, start, jobs: args.jobs })
+        let (max_time, give_up) = (args.max_time, args.give_up);
+        Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, give_up })
     }
 
     /// A session with room for this many logged asks, even if that is more than the budget.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use trimtab::Level;
 use trimtab_sizes::{Measured, Prediction};
 
+use super::End;
 use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
@@ -50,8 +51,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) session: &'a Session,
     pub(crate) history: &'a History,
     pub(crate) log: Option<&'a Path>,
-    /// Every combination has an outcome.
-    pub(crate) is_exhausted: bool,
+    pub(super) end: End,
     /// The user stopped the run.
     pub(crate) is_stopped: bool,
 }
@@ -61,7 +61,11 @@ impl Summary<'_> {
     pub(crate) fn text(&self) -> String {
         let (done, failures) = (self.history.done.len(), self.history.failures());
         let failed = if failures > 0 { format!(", {failures} failed") } else { String::new() };
-        let all = if self.is_exhausted { ": every combination there is" } else { "" };
+        let all = match self.end {
+            End::Exhausted => ": every combination there is",
+            End::TimeUp => "; the time was up",
+            End::Budget | End::GaveUp => "",
+        };
         let mut lines = Vec::new();
         let observed = self.history.best(self.plan.study.goal);
         if let Some((best, (number, luckiest))) = noisy_best(self.session).zip(observed) {
@@ -212,7 +216,8 @@ impl Summary<'_> {
             "measured": self.history.done.len(),
             "repeats": self.history.repeats(),
             "failures": self.history.failures(),
-            "exhausted": self.is_exhausted,
+            "exhausted": self.end == End::Exhausted,
+            "time_up": self.end == End::TimeUp,
             "stopped": self.is_stopped,
             "log": self.log.map(|log| log.display().to_string()),
             "measurements": self.history.outcomes().map(trial).collect::<Vec<_>>(),

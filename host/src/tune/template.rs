@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::space::{NamedKnob, NamedSpace};
 
 /// Prefix of the environment variables.
-const PREFIX: &str = "TRIMTAB_";
+pub(super) const PREFIX: &str = "TRIMTAB_";
 
 /// A command with places for levels.
 #[derive(Clone, Debug)]
@@ -104,6 +104,11 @@ impl Template {
     /// can.
     pub(crate) fn has_fixed_program(&self) -> bool {
         self.is_shell || self.words[0].iter().all(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// Whether the words have a place for this knob.
+    pub(crate) fn has_place_for(&self, knob: usize) -> bool {
+        self.words.iter().flatten().any(|part| *part == Part::Knob(knob))
     }
 
     /// Whether the words have a place for a level; if not, the command reads the environment.

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod limits;
 mod log;
 mod many;
 mod noise;
@@ -180,7 +181,7 @@ esac"#,
     // If all fail, the exit code says so.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "sh", "-c", "exit 4"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("all 2 measurements failed; the last: exit code 4"));
+    assert!(text(&output.stderr).contains("every measurement failed, 2 of 2: exit code 4\n"));
     // A missing program ends the run at once.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "./missing"]);
     assert!(output.status.code() == Some(1) && text(&output.stderr).contains("cannot start `./missing`"));
