@@ -123,6 +123,17 @@ impl Session {
     /// Does what a record says, be it new or replayed; returns it with the id and the levels of its
     /// combination.
     pub(crate) fn apply(&mut self, record: Record) -> Result<Record, String> {
+        let mut singles = record.clone().single(self)?.into_iter();
+        let first = singles.next().map(|first| self.apply_one(first)).transpose()?;
+        for single in singles {
+            self.apply_one(single)?;
+        }
+        let place = first.map_or_else(Place::default, |first| first.place);
+        Ok(Record { place, ..record })
+    }
+
+    /// The same for a record that does not tell several values.
+    fn apply_one(&mut self, record: Record) -> Result<Record, String> {
         if let Happened::Resume { .. } = record.happened {
             return Ok(record);
         }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use regex::Regex;
 use trimtab::{MOST_PENDING, Noise};
 
 use crate::session::noise;
+use crate::session::record::MOST_VALUES;
 use crate::session::study::BUDGET;
 use crate::space::NamedKnob;
 
@@ -82,10 +83,13 @@ pub(crate) struct TuneArgs {
     /// Take the time of the command, in seconds, as the cost
     #[arg(long, conflicts_with = "extract")]
     pub(crate) time: bool,
-    /// Run the command N times and take the shortest time
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "time")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Run the command N times per measurement
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_VALUES as i64))]
     pub(crate) repeat: u32,
+    /// What to make of the N costs [default: median; with --time, min]
+    #[arg(long, value_enum, requires = "repeat")]
+    pub(crate) by: Option<By>,
     /// End a command that takes longer, as a failed measurement: 30, 500ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
@@ -113,6 +117,17 @@ pub(crate) struct TuneArgs {
     /// The command that measures, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// How one cost is made from several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// The middle one, which outliers do not move
+    Median,
+    /// The average; the model is told every cost, and so the noise
+    Mean,
+    /// The smallest
+    Min,
 }
 
 fn budget(text: &str) -> Result<usize, String> {

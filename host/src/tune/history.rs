@@ -75,7 +75,9 @@ impl History {
                 let (mean, std_dev) = expected.map_or((None, None), |expected| (expected.mean, expected.std_dev));
                 self.trials.push(Trial { id, levels, mean, std_dev, ..Trial::default() });
             }
-            Happened::Tell { value, seconds } => self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0)),
+            Happened::Tell { value, seconds, .. } => {
+                self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0));
+            }
             Happened::Failed { details } => {
                 let found = self.place(place.id)?;
                 match details {

@@ -47,6 +47,8 @@ use std::time::Instant;
 
 pub(crate) use args::TuneArgs;
 
+use trimtab::Noise;
+
 use crate::error::Error;
 use crate::session::record::{Details, Happened, Place, Record};
 use crate::session::{Ask, Next, Session};
@@ -265,11 +267,14 @@ impl Tuning<'_> {
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value(value, line) => {
+            Outcome::Value { value, mut values, line } => {
                 if let Some(line) = line {
                     self.view.read(line);
                 }
-                (Happened::Tell { value, seconds: Some(seconds) }, None)
+                if self.plan.study.noise == Noise::None {
+                    values.clear();
+                }
+                (Happened::Tell { value, values, seconds: Some(seconds) }, None)
             }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);

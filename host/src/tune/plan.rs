@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use trimtab::{Goal, Level};
 
-use super::args::TuneArgs;
+use super::args::{By, TuneArgs};
 use super::history::History;
 use super::log::Header;
-use super::measure::{Measurer, Rule};
+use super::measure::{Measurer, Repeat, Rule};
 use super::template::Template;
 use crate::error::Error;
 use crate::session::record::{Happened, Place, Record};
@@ -35,18 +35,16 @@ impl Plan {
         let start = starts(args, &space)?;
         let rule = match &args.extract {
             Some(expression) => Rule::Extract(expression.clone()),
-            None if args.time => Rule::Time { repeat: args.repeat },
+            None if args.time => Rule::Time,
             None => Rule::LastNumber,
         };
-        let cost = match &rule {
-            Rule::LastNumber => "last number".into(),
-            Rule::Extract(expression) => format!("extract {expression}"),
-            Rule::Time { repeat } => format!("time, least of {repeat}"),
-        };
+        let by = args.by.unwrap_or(if args.time { By::Min } else { By::Median });
+        let repeat = Repeat { count: args.repeat, by };
+        let cost = cost(&rule, repeat);
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
         let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
         let header = Header::new(&study, &args.command, args.shell, cost);
-        let measurer = Measurer { space, template, rule, timeout: args.timeout };
+        let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
         let (max_time, give_up) = (args.max_time, args.give_up);
         Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, give_up })
     }
@@ -67,6 +65,25 @@ impl Plan {
             })?;
         }
         Ok(())
+    }
+}
+
+/// How the cost is found, in words; a log goes on with the same words only.
+fn cost(rule: &Rule, repeat: Repeat) -> String {
+    let by = match repeat.by {
+        By::Median => "median",
+        By::Mean => "mean",
+        By::Min => "least",
+    };
+    let cost = match rule {
+        Rule::LastNumber => "last number".into(),
+        Rule::Extract(expression) => format!("extract {expression}"),
+        Rule::Time if repeat.count == 1 => "time, least of 1".into(),
+        Rule::Time => "time".into(),
+    };
+    match repeat.count {
+        1 => cost,
+        count => format!("{cost}, {by} of {count}"),
     }
 }
 

@@ -6,6 +6,7 @@ mod limits;
 mod log;
 mod many;
 mod noise;
+mod repeat;
 mod report;
 
 use std::fs;
@@ -304,7 +305,8 @@ fn mistakes_point_at_the_word() {
     case(&["--timeout", "soon"], "1", &["--timeout <TIME>", "30, 1.5s, 500ms, 2m or 1h"]);
     case(&["--jobs", "9"], "1", &["from 1 to 8"]);
     case(&["--budget", "2000"], "1", &["from 1 to 1024"]);
-    case(&["--repeat", "2"], "1", &["--time"]);
+    case(&["--by", "mean"], "1", &["--repeat <N>"]);
+    case(&["--by", "most", "--repeat", "2"], "1", &["--by <BY>", "median, mean, min"]);
     case(&["--space", "none.toml"], "1", &["none.toml"]);
     let output = folder.run(&["tune", "--", "echo"]);
     assert!(output.status.code() == Some(2) && text(&output.stderr).contains("--knob <NAME=LEVELS>"));
