@@ -5,6 +5,7 @@
 //! | [`study`] | the task of a session: space, goal, seed, budget, noise |
 //! | [`noise`] | what the user knows about the noise |
 //! | [`record`] | one event of a session, as JSON |
+//! | [`csv`] | tables of spreadsheets |
 //!
 //! **Choices**
 //! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it
@@ -15,6 +16,7 @@
 //! - The budget counts measurements: every outcome of an ask, and every combination told unasked.
 //! - A refused call changes nothing.
 
+pub(crate) mod csv;
 pub(crate) mod noise;
 pub(crate) mod record;
 pub(crate) mod study;

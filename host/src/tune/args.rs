@@ -33,6 +33,7 @@ Examples:
   trimtab tune --knob n=1..64 --shell -- 'make -s N={n} && ./bench | tail -1'
   trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --jobs 4 --log run.jsonl -- ./bench
   trimtab report run.jsonl            what was learned, as one page
+  trimtab export run.jsonl --csv      the measurements, for a spreadsheet
 
 After Ctrl-C or a crash, the same command with the same --log goes on; a larger --budget extends a finished run.";
 
@@ -105,6 +106,13 @@ pub(crate) struct TuneArgs {
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Begin with the measurements of this table, which count: a column per knob, and the cost
+    ///
+    /// As spreadsheets and trimtab export write it, with the names of the columns in the first line.
+    /// The cost is the column `cost`, or else `value`, or else the only one that is no knob; `failed`
+    /// or nothing in it is a failed measurement.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) import: Option<PathBuf>,
     /// Run the command through a shell, its words joined by blanks
     #[arg(long)]
     pub(crate) shell: bool,

@@ -12,6 +12,7 @@
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
+//! | [`import`], [`export`] | measurements from a table and to one |
 //! | [`unread`] | knobs that the command does not seem to read |
 //! | [`finish`] | the last measurements, with noise |
 //! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
@@ -26,9 +27,11 @@
 
 mod args;
 mod change;
+pub(crate) mod export;
 mod extract;
 mod finish;
 mod history;
+mod import;
 mod log;
 mod measure;
 mod plan;
@@ -68,6 +71,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     // The tuner may refuse the space or the start: do that before a log is begun.
     let mut session = plan.session(0)?;
     plan.queue(&mut session, &History::default())?;
+    let rows = args.import.as_deref().map_or_else(|| Ok(Vec::new()), |path| import::read(path, &plan.study))?;
     let mut log = None;
     let mut history = History::default();
     if let Some(path) = &args.log {
@@ -79,10 +83,14 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
             session = plan.session(contents.asks())?;
             history = History::replay(&contents.records, &mut session)
                 .map_err(|error| Error::Failed(format!("the log {}: {error}; choose another --log", path.display())))?;
-            plan.queue(&mut session, &history)?;
         }
         log = Some(opened);
     }
+    if history.trials.is_empty() {
+        session = plan.session(0)?;
+    }
+    import::apply(&rows, &plan, &mut session, &mut history, &mut log)?;
+    plan.queue(&mut session, &history)?;
     let stop = Arc::new(Stop::default());
     let listener = Arc::clone(&stop);
     ctrlc::set_handler(move || listener.ask())
@@ -256,9 +264,7 @@ impl Tuning<'_> {
 
     /// Logs an ask; returns the place of its trial.
     fn begin(&mut self, ask: &Ask) -> Result<Option<usize>, Error> {
-        self.write(ask.record())?;
-        self.history.trials.push(Trial::new(ask));
-        Ok(Some(self.history.trials.len() - 1))
+        record_ask(ask, self.plan, &mut self.history, &mut self.log).map(Some)
     }
 
     /// Logs an outcome, tells the tuner, shows it. The log comes first: a kill while the tuner fits
@@ -282,16 +288,7 @@ impl Tuning<'_> {
                 (Happened::Failed { details: Some(Box::new(details)) }, Some(line))
             }
         };
-        let trial = &self.history.trials[place];
-        let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
-        let record = Record { place: asked, happened };
-        self.write(record.clone())?;
-        self.session.apply(record.clone()).map_err(Error::Failed)?;
-        match record.happened {
-            Happened::Failed { details: Some(details) } => self.history.fail(place, &details),
-            Happened::Tell { value, .. } => self.history.finish(place, Ok(value), seconds),
-            _ => {}
-        }
+        record_outcome(happened, place, self.plan, &mut self.session, &mut self.history, &mut self.log)?;
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
         let values = self.history.done.len() - self.history.failures();
         if let Some(value) = self.history.only_value().filter(|_| values == MANY_EQUAL) {
@@ -304,9 +301,41 @@ impl Tuning<'_> {
     }
 
     fn write(&mut self, record: Record) -> Result<(), Error> {
-        let space = &self.plan.study.space;
-        self.log.as_mut().map_or(Ok(()), |log| log.write(&record.named(space)))
+        write(record, self.plan, &mut self.log)
     }
+}
+
+fn write(record: Record, plan: &Plan, log: &mut Option<Log>) -> Result<(), Error> {
+    log.as_mut().map_or(Ok(()), |log| log.write(&record.named(&plan.study.space)))
+}
+
+/// Logs an ask; returns the place of its trial.
+fn record_ask(ask: &Ask, plan: &Plan, history: &mut History, log: &mut Option<Log>) -> Result<usize, Error> {
+    write(ask.record(), plan, log)?;
+    history.trials.push(Trial::new(ask));
+    Ok(history.trials.len() - 1)
+}
+
+/// Logs an outcome, then tells the tuner and the history.
+fn record_outcome(
+    happened: Happened,
+    place: usize,
+    plan: &Plan,
+    session: &mut Session,
+    history: &mut History,
+    log: &mut Option<Log>,
+) -> Result<(), Error> {
+    let trial = &history.trials[place];
+    let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
+    let record = Record { place: asked, happened };
+    write(record.clone(), plan, log)?;
+    session.apply(record.clone()).map_err(Error::Failed)?;
+    match record.happened {
+        Happened::Failed { details: Some(details) } => history.fail(place, &details),
+        Happened::Tell { value, seconds, .. } => history.finish(place, Ok(value), seconds.unwrap_or(0.0)),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Any log: what is read of it is read again from its whole lines, and a session takes it or says

@@ -69,7 +69,7 @@ impl<'a> View<'a> {
             plan.study.budget
         ));
         if view.before > 0 {
-            view.note(&format!("{} of them are in the log already", view.before));
+            view.note(&format!("{} of them are known already", view.before));
         }
         view
     }

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod csv;
 mod limits;
 mod log;
 mod many;
@@ -267,6 +268,7 @@ fn odd_arguments_are_never_a_panic() {
         "--jobs",
         "--repeat",
         "--space",
+        "--import",
         "--seed",
     ];
     for _ in 0..150 {
