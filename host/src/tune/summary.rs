@@ -106,14 +106,15 @@ impl Summary<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// A combination, and the command with its levels.
-    fn pasted(&self, levels: &[Level]) -> [String; 2] {
-        let command = match self.command(levels) {
-            Some(command) => command,
-            None if change::is_many(&self.plan.study.space) => self.plan.study.space.text(levels),
-            None => "(the command reads the levels from the environment)".into(),
-        };
-        [format!("          {}", self.shown(levels)), format!("          {command}")]
+    /// A combination, and the command with its levels; both together tell every level.
+    fn pasted(&self, levels: &[Level]) -> Vec<String> {
+        let (space, template) = (&self.plan.study.space, &self.plan.measurer.template);
+        let is_told = !change::is_many(space) || template.has_all_places(space);
+        let whole = (!is_told).then(|| space.text(levels));
+        let command = self.command(levels);
+        let command = command.or_else(|| Some("(the command reads the levels from the environment)".into()));
+        let lines = [Some(self.shown(levels)), whole, command];
+        lines.into_iter().flatten().map(|line| format!("          {line}")).collect()
     }
 
     /// A combination, or with many knobs what differs from the start.

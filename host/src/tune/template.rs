@@ -111,6 +111,11 @@ impl Template {
         self.words.iter().flatten().any(|part| *part == Part::Knob(knob))
     }
 
+    /// Whether the words alone tell every level.
+    pub(crate) fn has_all_places(&self, space: &NamedSpace) -> bool {
+        (0..space.knobs().len()).all(|knob| self.has_place_for(knob))
+    }
+
     /// Whether the words have a place for a level; if not, the command reads the environment.
     pub(crate) fn has_places(&self) -> bool {
         self.words.iter().flatten().any(|part| matches!(part, Part::Knob(_)))

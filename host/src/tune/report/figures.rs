@@ -216,6 +216,14 @@ pub(super) fn effect(knob: &NamedKnob, effect: &Effect, range: Range, cost: &str
             [("cx", &number(*at)), ("cy", &number(y.place(*mean))), ("r", &"4"), ("class", &"mean")];
         svg.element_with_title("circle", &place, &title);
     }
+    for (level, (at, failed)) in places.iter().zip(&effect.failed).enumerate() {
+        let Some(failed) = failed else { continue };
+        let title = format!("{}: failed {failed} of {failed} times", knob.label(level as u8));
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(*at)), ("cy", &number(UPWARDS.0 - 4.0)), ("r", &"3"), ("class", &"lost")];
+        svg.element_with_title("circle", &place, &title);
+        svg.text(*at, UPWARDS.0 - 12.0, "number middle", "failed");
+    }
     level_names(&mut svg, knob, &places);
     end(svg, "level")
 }
