@@ -30,7 +30,7 @@ measurement: it counts, the model learns from it, and the run goes on.
 Examples:
   trimtab tune --knob opt=O1,O2,O3,Os --knob unroll=1,2,4,8 --budget 16 --log run.jsonl -- ./measure.sh {opt} {unroll}
   trimtab tune --knob level=1..9 --knob threads=1,2,4,8 --time --repeat 3 -- zstd -qkf -{level} -T{threads} data.tar
-  trimtab tune --knob n=1..64 --shell -- 'make -s N={n} && ./bench | tail -1'
+  trimtab tune --knob size=1..64 --shell -- 'make -s SIZE={size} && ./bench | tail -1'
   trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --jobs 4 --log run.jsonl -- ./bench
   trimtab report run.jsonl            what was learned, as one page
   trimtab export run.jsonl --csv      the measurements, for a spreadsheet

@@ -86,6 +86,10 @@ fn suspects(trials: &[&Trial], counts: &[Count], successes: usize, space: &Named
             found.push((here - there, with, count));
         }
     }
+    // A level that never succeeded explains a group; what else it has in common may be chance.
+    if found.iter().any(|(_, _, count)| count.succeeded == 0) {
+        found.retain(|(_, _, count)| count.succeeded == 0);
+    }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let text = |(_, with, count): &(f64, usize, &Count)| {
         let knob = &space.knobs()[count.knob];

@@ -321,11 +321,21 @@ fn completions_and_manual_know_the_options() {
         assert!(folder.stdout(&["completions", shell]).contains("maximize"), "{shell}");
     }
     assert!(folder.stdout(&["man"]).contains(".TH trimtab"));
+    let page = folder.stdout(&["man", "tune"]);
+    assert!(page.contains(".TH trimtab-tune") && page.contains("max\\-time") && page.contains("extract"), "{page}");
+    let output = folder.run(&["man", "tuen"]);
+    assert!(output.status.code() == Some(2) && text(&output.stderr).contains("no command `tuen`; there are antenna,"));
     folder.stdout(&["man", "--out", "pages"]);
     let page = fs::read_to_string(folder.0.join("pages/trimtab-tune.1")).unwrap();
     assert!(page.contains("extract") && folder.0.join("pages/trimtab.1").exists());
     let help = folder.stdout(&["tune", "--help"]);
     for word in ["Examples:", "{name} becomes a knob's level", "TRIMTAB_<NAME>", "--forbid <EXPRESSION>"] {
         assert!(help.contains(word), "no {word} in:\n{help}");
+    }
+    // clap would make a line end of `{n}`.
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for example in ["./measure.sh {opt} {unroll}", "-{level} -T{threads}", "'make -s SIZE={size} && ./bench | tail -1'"]
+    {
+        assert!(words.contains(example), "no {example} in:\n{help}");
     }
 }
