@@ -142,10 +142,16 @@ impl NamedKnob {
         self.levels.get(usize::from(level)).and_then(Value::as_f64)
     }
 
-    /// Finds the level with this value; a text may stand for a number.
+    /// Finds the level with this value; a text may stand for a number, and what is before the colon
+    /// for a level with a flag.
     pub(crate) fn find(&self, value: &Value) -> Result<Level, String> {
         let is_it = |level: &Value| is_same(level, value) || shown(level) == shown(value);
-        self.levels.iter().position(is_it).map(|place| place as Level).ok_or_else(|| {
+        let is_named = |level: &Value| shown(level).split_once(':').is_some_and(|(name, _)| name == shown(value));
+        let named = || {
+            Some(self.levels.iter().position(is_named)?)
+                .filter(|_| self.levels.iter().filter(|l| is_named(l)).count() == 1)
+        };
+        self.levels.iter().position(is_it).or_else(named).map(|place| place as Level).ok_or_else(|| {
             let levels: Vec<_> = self.levels.iter().map(shown).collect();
             format!("knob `{}` has no level {}; it has {}", self.name, shown(value), levels.join(", "))
         })

@@ -19,6 +19,7 @@ Knobs:
   block=16..256:16        16 to 256 in steps of 16
   gain=log:1,10,100       by ratio instead of by difference
   mux=nominal:1,2,3       numbers without order
+  unroll=on:-funroll-loops,off:   with a flag per level, or none; {flags} in the command becomes all flags
   opt=O1,*O2,O3           O2 is the default: what --start does not name has its default, or else its first level
 
 Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Put levels with blanks in quotes.

@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 5;
 
 /// What to tell the user about knobs that nothing reads.
 pub(super) fn warning(template: &Template, command: &[String], space: &NamedSpace) -> Option<String> {
-    let unplaced = (0..space.knobs().len()).filter(|knob| !template.has_place_for(*knob));
+    let unplaced = (0..space.knobs().len()).filter(|knob| !template.has_place_for(*knob, space));
     let unread: Vec<&str> = unplaced.map(|knob| space.knobs()[knob].name()).collect();
     let first = unread.first().and_then(|name| space.knobs().iter().find(|knob| knob.name() == *name))?;
     if command.iter().any(|word| word.contains(PREFIX) || has_mention(word)) {

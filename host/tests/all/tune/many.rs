@@ -53,3 +53,23 @@ fn a_line_names_what_differs_and_the_gain() {
     let report = folder.json(&words(&knobs, &[&options[..], &["--log", "run.jsonl", "--json"]].concat()));
     assert_eq!(report["start"]["value"], 120.0);
 }
+
+#[test]
+fn flags_reach_the_command_and_the_result() {
+    let folder = Folder::new("tune-flags");
+    script(
+        &folder,
+        "m.sh",
+        "n=9; for flag; do case $flag in -fa) n=$((n - 3));; -fb) n=$((n + 2));; esac; done; echo $n",
+    );
+    let knobs = ["tune", "--knob", "a=off:,on:-fa", "--knob", "b=on:-fb,off:", "--noise", "none", "--log", "run.jsonl"];
+    let output = folder.run(&[&knobs[..], &["--start", "b=on", "--", "./m.sh", "{flags}"]].concat());
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && !err.contains("warning"), "{err}");
+    assert!(err.contains("   1 of 100: 11  best  a=off:,b=on:-fb"), "{err}");
+    assert!(out.contains(", −45.5 % from start\n          a=on:-fa,b=off:\n          ./m.sh -fa\n"), "{out}");
+    // Another flag is another run.
+    let changed = knobs.map(|word| if word == "a=off:,on:-fa" { "a=off:,on:-fx" } else { word });
+    let output = folder.run(&[&changed[..], &["--", "./m.sh", "{flags}"]].concat());
+    assert!(text(&output.stderr).contains("belongs to another run: knob `a` was"), "{}", text(&output.stderr));
+}
