@@ -18,6 +18,7 @@ use crate::device::watch::{self, WatchArgs};
 use crate::error::Error;
 use crate::generate::{self, CompletionsArgs, ManArgs};
 use crate::serve::{self, ServeArgs};
+use crate::tune::export::{self, ExportArgs};
 use crate::tune::{self, TuneArgs};
 
 /// Tunes discrete settings by Bayesian optimization, with the code that runs on the chip.
@@ -55,6 +56,7 @@ enum Command {
     Report(ReportArgs),
     List(ListArgs),
     Tune(Box<TuneArgs>),
+    Export(ExportArgs),
     Serve(ServeArgs),
     Watch(WatchArgs),
     Replay(ReplayArgs),
@@ -76,6 +78,7 @@ impl Cli {
             Some(Command::Report(args)) => report::run(&args),
             Some(Command::List(args)) => list::run(&args),
             Some(Command::Tune(args)) => tune::run(&args),
+            Some(Command::Export(args)) => export::run(&args),
             Some(Command::Serve(args)) => serve::run(&args),
             Some(Command::Watch(args)) => watch::run(&args),
             Some(Command::Replay(args)) => replay::run(&args),

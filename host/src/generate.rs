@@ -19,8 +19,11 @@ pub(crate) struct CompletionsArgs {
 
 /// Print the manual page
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  trimtab man --out ~/.local/share/man/man1")]
+#[command(after_help = "Examples:\n  trimtab man tune | man -l -\n  trimtab man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
+    /// The command to print the page of [default: trimtab itself]
+    #[arg(conflicts_with = "out")]
+    command: Option<String>,
     /// Write a page for trimtab and one per command into this directory [default: print the first]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -38,10 +41,22 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> Result<(), Error> {
     let fault =
         |error: std::io::Error| Error::Failed(format!("cannot write the manual: {error}; choose another --out"));
     let Some(folder) = &args.out else {
+        let command = match &args.command {
+            Some(name) => subcommand(command, name)?,
+            None => command,
+        };
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(fault)?;
         return terminal::print(&String::from_utf8_lossy(&page));
     };
     std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder)).map_err(fault)?;
     terminal::print(&format!("{}\n", folder.join("trimtab.1").display()))
+}
+
+/// A subcommand that knows its full name.
+fn subcommand(mut command: Command, name: &str) -> Result<Command, Error> {
+    command.build();
+    let names: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+    let missing = || Error::Usage(format!("there is no command `{name}`; there are {}", names.join(", ")));
+    command.find_subcommand(name).cloned().ok_or_else(missing)
 }

@@ -178,9 +178,12 @@ impl Open {
 
     /// Does what a message or a record says, and keeps the record.
     fn apply(&mut self, record: Record) -> Result<(), String> {
-        self.journal.check_room()?;
-        let record = self.session.apply(record)?;
-        self.journal.push(record).map_err(|error| error.to_string())
+        for record in record.single(&self.session)? {
+            self.journal.check_room()?;
+            let record = self.session.apply(record)?;
+            self.journal.push(record).map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     fn replay(&mut self, record: &Value) -> Result<(), String> {

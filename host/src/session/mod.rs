@@ -5,6 +5,7 @@
 //! | [`study`] | the task of a session: space, goal, seed, budget, noise |
 //! | [`noise`] | what the user knows about the noise |
 //! | [`record`] | one event of a session, as JSON |
+//! | [`csv`] | tables of spreadsheets |
 //!
 //! **Choices**
 //! - Study and records in their order rebuild a session bit for bit. Replaying asks nothing, so it
@@ -15,6 +16,7 @@
 //! - The budget counts measurements: every outcome of an ask, and every combination told unasked.
 //! - A refused call changes nothing.
 
+pub(crate) mod csv;
 pub(crate) mod noise;
 pub(crate) mod record;
 pub(crate) mod study;
@@ -123,6 +125,17 @@ impl Session {
     /// Does what a record says, be it new or replayed; returns it with the id and the levels of its
     /// combination.
     pub(crate) fn apply(&mut self, record: Record) -> Result<Record, String> {
+        let mut singles = record.clone().single(self)?.into_iter();
+        let first = singles.next().map(|first| self.apply_one(first)).transpose()?;
+        for single in singles {
+            self.apply_one(single)?;
+        }
+        let place = first.map_or_else(Place::default, |first| first.place);
+        Ok(Record { place, ..record })
+    }
+
+    /// The same for a record that does not tell several values.
+    fn apply_one(&mut self, record: Record) -> Result<Record, String> {
         if let Happened::Resume { .. } = record.happened {
             return Ok(record);
         }

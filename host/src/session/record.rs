@@ -4,6 +4,7 @@
 //! ```text
 //! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
 //! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"seconds":1.2}
+//! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"values":[0.3,0.32],"seconds":2.4}
 //! {"event":"failed","id":2,"config":{"opt":"O1"},"why":"exit code 3","stdout":"…","stderr":"…","seconds":0.1}
 //! {"event":"enqueue","levels":[3]}
 //! {"event":"cancel","id":2}
@@ -24,7 +25,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use trimtab::Level;
 
+use super::Session;
 use crate::space::NamedSpace;
+
+/// Most values of one tell.
+pub(crate) const MOST_VALUES: usize = 1000;
 
 pub(crate) type Fields = Map<String, Value>;
 
@@ -56,6 +61,9 @@ pub(crate) enum Happened {
     },
     Tell {
         value: f64,
+        /// If there are any, the tuner is told each of these, and `value` is their mean.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        values: Vec<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
@@ -121,6 +129,25 @@ impl Record {
         self
     }
 
+    /// The same as single tells: the first with the id, the others with the levels that it had.
+    pub(crate) fn single(mut self, session: &Session) -> Result<Vec<Self>, String> {
+        let Happened::Tell { values, .. } = &mut self.happened else { return Ok(vec![self]) };
+        let values = std::mem::take(values);
+        if values.is_empty() {
+            return Ok(vec![self]);
+        }
+        if let Some(value) = values.iter().find(|value| !(**value as f32).is_finite()) {
+            return Err(format!("the value {value} is too large"));
+        }
+        let levels = session.levels(&self.place)?;
+        let tell = |(i, value): (usize, &f64)| {
+            let id = self.place.id.filter(|_| i == 0);
+            let place = Place { id, config: None, levels: Some(levels.clone()) };
+            Self { place, happened: Happened::Tell { value: *value, values: Vec::new(), seconds: None } }
+        };
+        Ok(values.iter().enumerate().map(tell).collect())
+    }
+
     /// The record with only what rebuilds a session, as an export has it.
     pub(crate) fn compact(mut self) -> Self {
         if self.place.id.is_some() && !matches!(self.happened, Happened::Ask { .. }) {
@@ -145,7 +172,7 @@ impl Record {
         let place = Place::from_fields(fields)?;
         let (happened, allowed): (_, &[&str]) = match event {
             "ask" => (Happened::Ask { expected: expected(fields)? }, &["id", "config", "levels", "mean", "std_dev"]),
-            "tell" => (told(fields)?, &["id", "config", "levels", "value", "failed", "seconds"]),
+            "tell" => (told(fields)?, &["id", "config", "levels", "value", "values", "failed", "seconds"]),
             "failed" => (
                 Happened::Failed { details: details(fields)? },
                 &["id", "config", "levels", "why", "stdout", "stderr", "seconds"],
@@ -197,13 +224,21 @@ fn told(fields: &Fields) -> Result<Happened, String> {
     match (fields.get("value"), fields.get("failed")) {
         (Some(value), None) => {
             let value = value.as_f64().ok_or_else(|| format!("`value` must be a number, not {value}"))?;
-            Ok(Happened::Tell { value, seconds: number(fields, "seconds")? })
+            Ok(Happened::Tell { value, values: values(fields)?, seconds: number(fields, "seconds")? })
         }
         (None, Some(Value::Bool(true))) => Ok(Happened::Failed { details: None }),
         (None, Some(_)) => Err("`failed` can only be true; a measurement that succeeded has a `value`".into()),
         (None, None) => Err("a tell needs a `value` or \"failed\":true".into()),
         (Some(_), Some(_)) => Err("a tell has a `value` or `failed`, not both".into()),
     }
+}
+
+/// The single values of a mean.
+fn values(fields: &Fields) -> Result<Vec<f64>, String> {
+    let Some(values) = fields.get("values") else { return Ok(Vec::new()) };
+    let list = values.as_array().filter(|list| (2..=MOST_VALUES).contains(&list.len()));
+    let values = list.and_then(|list| list.iter().map(Value::as_f64).collect());
+    values.ok_or_else(|| format!("`values` must be a list of 2 to {MOST_VALUES} numbers"))
 }
 
 fn details(fields: &Fields) -> Result<Option<Box<Details>>, String> {
@@ -243,6 +278,7 @@ mod tests {
             r#"{"event":"ask","id":3,"levels":[0,255]}"#,
             r#"{"event":"tell","id":1,"config":{"opt":"O2"},"value":0.30000000000000004,"seconds":1.2}"#,
             r#"{"event":"tell","levels":[1,0],"value":-1.5}"#,
+            r#"{"event":"tell","levels":[1,0],"value":2.0,"values":[1.0,3.0],"seconds":0.1}"#,
             r#"{"event":"failed","id":2,"config":{"opt":"O1"},"why":"é","stdout":"\u0000","stderr":"","seconds":1.0}"#,
             r#"{"event":"failed","id":3}"#,
             r#"{"event":"enqueue","levels":[3]}"#,
@@ -275,6 +311,8 @@ mod tests {
             (r#"{"event":"ask","levels":[0],"value":1}"#, "`ask` has no field `value`; it has id, config"),
             (r#"{"event":"tell","id":1,"note":1,"value":1}"#, "`tell` has no field `note`"),
             (r#"{"event":"tell","id":1}"#, "needs a `value`"),
+            (r#"{"event":"tell","id":1,"value":1,"values":[1]}"#, "`values` must be a list of 2 to 1000 numbers"),
+            (r#"{"event":"tell","id":1,"value":1,"values":[1,"2"]}"#, "`values` must be a list"),
             (r#"{"event":"tell","id":1,"value":"1"}"#, "`value` must be a number, not \"1\""),
             (r#"{"event":"tell","id":1,"value":1,"failed":true}"#, "not both"),
             (r#"{"event":"tell","id":1,"failed":false}"#, "can only be true"),

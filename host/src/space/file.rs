@@ -14,7 +14,7 @@
 //! **Choices**
 //! - Knobs are a table, whose order counts, or a list of objects.
 //! - A repeated field is refused, in JSON as in TOML: the second `forbid` must not replace the first.
-//! - `kind` is `nominal`, `lin`, `graded` (the same as `lin`) or `log`.
+//! - `kind` is `nominal`, `lin`, `graded` (the same as `lin`) or `log`; `default` is a level.
 
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use trimtab::Scale;
 
-use super::knob::{Kind, levels_of};
+use super::knob::{Kind, Written, levels_of};
 use super::strict;
 use super::{MOST_KNOBS, NamedKnob, NamedSpace};
 use crate::error::Error;
@@ -117,12 +117,12 @@ fn listed(knob: &Value) -> Result<NamedKnob, String> {
     let Value::Object(fields) = knob else {
         return Err(format!("a knob must be an object with `name` and `levels`, not {knob}"));
     };
-    if let Some(field) = fields.keys().find(|field| !["name", "levels", "kind"].contains(&field.as_str())) {
-        return Err(format!("a knob has no field `{field}`; it has name, levels and kind"));
+    if let Some(field) = fields.keys().find(|field| !["name", "levels", "kind", "default"].contains(&field.as_str())) {
+        return Err(format!("a knob has no field `{field}`; it has name, levels, kind and default"));
     }
     let name = fields.get("name").and_then(Value::as_str).ok_or_else(|| format!("the knob {knob} needs a `name`"))?;
-    let (levels, written) = match fields.get("levels") {
-        Some(Value::Array(levels)) => (levels.clone(), None),
+    let Written { levels, kind: written, default } = match fields.get("levels") {
+        Some(Value::Array(levels)) => Written { levels: levels.clone(), kind: None, default: None },
         Some(Value::String(text)) => levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?,
         _ => return Err(format!("knob `{name}` needs a list `levels`")),
     };
@@ -133,15 +133,20 @@ fn listed(knob: &Value) -> Result<NamedKnob, String> {
         Some("log") => Some(Kind::Graded(Scale::Log)),
         Some(_) => return Err(format!("knob `{name}`: `kind` must be nominal, lin, graded or log")),
     };
-    NamedKnob::new(name, levels, kind)
+    let knob = NamedKnob::new(name, levels, kind)?;
+    let default = match fields.get("default") {
+        Some(level) => Some(knob.find(level).map_err(|error| format!("`default`: {error}"))?),
+        None => default,
+    };
+    Ok(knob.with_default(default))
 }
 
 /// Reads a knob of a table: a text as on the command line, or a list of levels.
 fn tabled(name: &str, knob: &Value) -> Result<NamedKnob, String> {
     match knob {
         Value::String(text) => {
-            let (levels, kind) = levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?;
-            NamedKnob::new(name, levels, kind)
+            let written = levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?;
+            Ok(NamedKnob::new(name, written.levels, written.kind)?.with_default(written.default))
         }
         Value::Array(levels) => NamedKnob::new(name, levels.clone(), None),
         other => Err(format!("knob `{name}` must be a text like \"1,2,4\" or a list of levels, not {other}")),
@@ -172,6 +177,16 @@ mod tests {
     }
 
     #[test]
+    fn a_default_is_marked_or_named() {
+        let list = json!({"knobs": [{"name": "a", "levels": [1, 2], "default": 2}, {"name": "b", "levels": "x,*y"},
+            {"name": "c", "levels": ["*x", "y"]}]});
+        let space = NamedSpace::from_fields(&fields(list)).unwrap();
+        assert_eq!(space.text(&space.defaults()), "a=2,b=y,c=*x");
+        let space = NamedSpace::from_fields(&fields(json!({"knobs": {"a": "1,*2"}}))).unwrap();
+        assert_eq!(space.text(&space.defaults()), "a=2");
+    }
+
+    #[test]
     fn what_is_no_space_says_why() {
         for (value, wanted) in [
             (json!({}), "`knobs` is missing"),
@@ -182,6 +197,7 @@ mod tests {
             (json!({"knobs": [{"name": "a", "levels": [1, 2], "type": "x"}]}), "no field `type`"),
             (json!({"knobs": [{"name": "a", "levels": [1, 2], "kind": "x"}]}), "must be nominal"),
             (json!({"knobs": [{"name": "a", "levels": [1, [2]]}]}), "the level [2] must be a text"),
+            (json!({"knobs": [{"name": "a", "levels": [1, 2], "default": 3}]}), "`default`: knob `a` has no level 3"),
             (json!({"knobs": {"a": 5}}), "must be a text like"),
             (json!({"knobs": {"a": [1, 2]}, "forbid": 3}), "must be a text or a list"),
             (json!({"knobs": {"a": [1, 2]}, "forbid": ["a=3"]}), "it has 1, 2"),

@@ -8,10 +8,12 @@
 //! | `log:1,10,100` | graded, by their ratio; also `log:` before a range |
 //! | `lin:1,2,4` | graded, by their difference, as numbers are by default |
 //! | `nominal:1,2,4` | numbers without order |
+//! | `O1,*O2,O3` | O2 is the default |
 //!
 //! **Choices**
 //! - A list with a word in it is nominal as a whole.
 //! - A range ends at the last step that is not past its end.
+//! - A star marks the default; `**x` is the level `*x`, and `*` alone is a level.
 //! - Names have letters, digits, `_`, `-` and `.`, and begin with a letter or `_`.
 //! - In the environment names are upper case, with `_` for everything but letters and digits.
 
@@ -27,11 +29,20 @@ use trimtab::{Knob, Level, Scale};
 pub(crate) const MOST_LEVELS: usize = 256;
 
 /// A knob, its name and its levels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct NamedKnob {
     name: String,
     levels: Vec<Value>,
     core: Knob,
+    /// The level that the user marked.
+    default: Option<Level>,
+}
+
+/// Without the default, which only completes a start: with another one a log goes on.
+impl PartialEq for NamedKnob {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.levels, self.core) == (&other.name, &other.levels, other.core)
+    }
 }
 
 /// How levels compare.
@@ -83,7 +94,17 @@ impl NamedKnob {
         if let Err(error) = trimtab::Space::<1>::new(&[core]) {
             return fault(error.to_string());
         }
-        Ok(Self { name: name.to_string(), levels, core })
+        Ok(Self { name: name.to_string(), levels, core, default: None })
+    }
+
+    /// The knob with a default.
+    pub(super) fn with_default(self, default: Option<Level>) -> Self {
+        Self { default, ..self }
+    }
+
+    /// The level that the user marked as the default.
+    pub(crate) fn default(&self) -> Option<Level> {
+        self.default
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -121,10 +142,16 @@ impl NamedKnob {
         self.levels.get(usize::from(level)).and_then(Value::as_f64)
     }
 
-    /// Finds the level with this value; a text may stand for a number.
+    /// Finds the level with this value; a text may stand for a number, and what is before the colon
+    /// for a level with a flag.
     pub(crate) fn find(&self, value: &Value) -> Result<Level, String> {
         let is_it = |level: &Value| is_same(level, value) || shown(level) == shown(value);
-        self.levels.iter().position(is_it).map(|place| place as Level).ok_or_else(|| {
+        let is_named = |level: &Value| shown(level).split_once(':').is_some_and(|(name, _)| name == shown(value));
+        let named = || {
+            Some(self.levels.iter().position(is_named)?)
+                .filter(|_| self.levels.iter().filter(|l| is_named(l)).count() == 1)
+        };
+        self.levels.iter().position(is_it).or_else(named).map(|place| place as Level).ok_or_else(|| {
             let levels: Vec<_> = self.levels.iter().map(shown).collect();
             format!("knob `{}` has no level {}; it has {}", self.name, shown(value), levels.join(", "))
         })
@@ -182,13 +209,20 @@ impl FromStr for NamedKnob {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, levels) =
             text.split_once('=').ok_or_else(|| format!("`{text}` is not a knob; write name=level,level,…"))?;
-        let (levels, kind) = levels_of(levels).map_err(|error| format!("knob `{name}`: {error}"))?;
-        Self::new(name.trim(), levels, kind)
+        let written = levels_of(levels).map_err(|error| format!("knob `{name}`: {error}"))?;
+        Ok(Self::new(name.trim(), written.levels, written.kind)?.with_default(written.default))
     }
 }
 
-/// Parses the levels and, if present, the kind.
-pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String> {
+/// Levels as on the command line.
+pub(super) struct Written {
+    pub(super) levels: Vec<Value>,
+    pub(super) kind: Option<Kind>,
+    pub(super) default: Option<Level>,
+}
+
+/// Parses the levels and, if present, the kind and the default.
+pub(super) fn levels_of(text: &str) -> Result<Written, String> {
     let (kind, list) = match text.split_once(':') {
         Some(("nominal", rest)) => (Some(Kind::Nominal), rest),
         Some(("lin", rest)) => (Some(Kind::Graded(Scale::Linear)), rest),
@@ -196,9 +230,17 @@ pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String
         _ => (None, text),
     };
     if let Some((low, rest)) = list.split_once("..") {
-        return Ok((range(low, rest)?, kind));
+        return Ok(Written { levels: range(low, rest)?, kind, default: None });
     }
-    let words: Vec<_> = list.split(',').map(str::trim).collect();
+    let mut words: Vec<_> = list.split(',').map(str::trim).collect();
+    let mut default = None;
+    for (place, word) in words.iter_mut().enumerate() {
+        let Some(rest) = word.strip_prefix('*').filter(|rest| !rest.is_empty()) else { continue };
+        if !rest.starts_with('*') && default.replace(place as Level).is_some() {
+            return Err(format!("`{list}` marks two defaults; mark one, and write ** for a level that begins with *"));
+        }
+        *word = rest;
+    }
     if let Some(place) = words.iter().position(|word| word.is_empty()) {
         return Err(format!("level {} of `{list}` is empty", place + 1));
     }
@@ -207,7 +249,7 @@ pub(super) fn levels_of(text: &str) -> Result<(Vec<Value>, Option<Kind>), String
         Some(number) => Value::Number(number),
         None => Value::String(word.to_string()),
     };
-    Ok((words.iter().map(level).collect(), kind))
+    Ok(Written { levels: words.iter().map(level).collect(), kind, default })
 }
 
 /// A finite number; whole ones stay integers, so that they print without a point.
@@ -278,6 +320,23 @@ mod tests {
     }
 
     #[test]
+    fn a_star_marks_the_default() {
+        for (text, default, wanted) in [
+            ("opt=O1,*O2,O3", Some(1), "nominal O1,O2,O3"),
+            ("n=1,2,*4", Some(2), "lin 1,2,4"),
+            ("gain=log:*1,10", Some(0), "log 1,10"),
+            ("opt=O1,O2", None, "nominal O1,O2"),
+            ("glob=**.c,**.h", None, "nominal *.c,*.h"),
+            ("sign=+,*", None, "nominal +,*"),
+            ("sign=+,**", None, "nominal +,*"),
+        ] {
+            let knob: NamedKnob = text.parse().unwrap();
+            assert_eq!((knob.default(), knob.to_string().as_str()), (default, wanted), "{text}");
+        }
+        assert_eq!("opt=O1,*O2".parse::<NamedKnob>(), "opt=O1,O2".parse());
+    }
+
+    #[test]
     fn what_is_no_knob_says_why() {
         for (text, wanted) in [
             ("opt", "write name=level"),
@@ -287,6 +346,7 @@ mod tests {
             ("x=1,1.0", "the level 1.0 occurs twice"),
             ("x=a,b,a", "the level a occurs twice"),
             ("x=a,,b", "level 2 of `a,,b` is empty"),
+            ("x=*a,*b", "`*a,*b` marks two defaults; mark one, and write **"),
             ("x=log:0,1", "above 0"),
             ("x=lin:a,b", "must be numbers"),
             ("x=1..1000", "take a larger step"),

@@ -126,7 +126,12 @@ impl NamedSpace {
         self.knobs.iter().map(level).collect()
     }
 
-    /// Parses a text like `opt=O2,unroll=4`, with a level for every knob.
+    /// The marked level per knob, or else the first.
+    pub(crate) fn defaults(&self) -> Vec<Level> {
+        self.knobs.iter().map(|knob| knob.default().unwrap_or(0)).collect()
+    }
+
+    /// Parses a text like `opt=O2,unroll=4`; knobs that it does not name have their default.
     pub(crate) fn parse(&self, text: &str) -> Result<Vec<Level>, String> {
         let mut named = Map::new();
         for pair in text.split(',') {
@@ -135,13 +140,21 @@ impl NamedSpace {
                 return Err(format!("knob `{}` occurs twice", name.trim()));
             }
         }
-        self.levels(&named)
+        let mut all = self.named(&self.defaults());
+        all.append(&mut named);
+        self.levels(&all)
     }
 
     /// The combination as on a command line.
     pub(crate) fn text(&self, levels: &[Level]) -> String {
         let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.label(*level));
         self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
+    }
+
+    /// The levels that differ from those of another combination.
+    pub(crate) fn changes(&self, levels: &[Level], from: &[Level]) -> Vec<String> {
+        let changed = self.knobs.iter().zip(levels).zip(from).filter(|((_, level), from)| level != from);
+        changed.map(|((knob, level), _)| format!("{}={}", knob.name(), knob.label(*level))).collect()
     }
 
     fn names(&self) -> String {
@@ -203,7 +216,11 @@ mod tests {
         assert_eq!(space.levels(&named), Ok(levels.clone()));
         assert_eq!(space.text(&levels), "opt=O2,unroll=4,gain=1");
         assert_eq!(space.parse("unroll=4.0, opt=O2,gain=1"), Ok(levels));
-        assert!(space.parse("unroll=4,opt=O2").unwrap_err().contains("`gain` has no level"));
+        // The rest has its default, or else its first level.
+        assert_eq!(space.parse("unroll=4,opt=O2"), Ok(vec![1, 2, 0]));
+        assert_eq!(super::tests::space(&["a=x,*y", "b=1,2,*3"]).parse("b=1"), Ok(vec![1, 0]));
+        assert!(space.parse("unroll=4,unroll=2").unwrap_err().contains("`unroll` occurs twice"));
+        assert_eq!(space.changes(&[1, 2, 0], &[1, 0, 2]), ["unroll=4", "gain=1"]);
         assert!(space.parse("unroll=3,opt=O2,gain=1").unwrap_err().contains("it has 1, 2, 4"));
         assert!(space.parse("unrol=3,opt=O2,gain=1").unwrap_err().contains("there are opt, unroll, gain"));
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use regex::Regex;
 use trimtab::{MOST_PENDING, Noise};
 
 use crate::session::noise;
+use crate::session::record::MOST_VALUES;
 use crate::session::study::BUDGET;
 use crate::space::NamedKnob;
 
@@ -18,6 +19,8 @@ Knobs:
   block=16..256:16        16 to 256 in steps of 16
   gain=log:1,10,100       by ratio instead of by difference
   mux=nominal:1,2,3       numbers without order
+  unroll=on:-funroll-loops,off:   with a flag per level, or none; {flags} in the command becomes all flags
+  opt=O1,*O2,O3           O2 is the default: what --start does not name has its default, or else its first level
 
 Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Put levels with blanks in quotes.
 
@@ -28,9 +31,10 @@ measurement: it counts, the model learns from it, and the run goes on.
 Examples:
   trimtab tune --knob opt=O1,O2,O3,Os --knob unroll=1,2,4,8 --budget 16 --log run.jsonl -- ./measure.sh {opt} {unroll}
   trimtab tune --knob level=1..9 --knob threads=1,2,4,8 --time --repeat 3 -- zstd -qkf -{level} -T{threads} data.tar
-  trimtab tune --knob n=1..64 --shell -- 'make -s N={n} && ./bench | tail -1'
+  trimtab tune --knob size=1..64 --shell -- 'make -s SIZE={size} && ./bench | tail -1'
   trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --jobs 4 --log run.jsonl -- ./bench
   trimtab report run.jsonl            what was learned, as one page
+  trimtab export run.jsonl --csv      the measurements, for a spreadsheet
 
 After Ctrl-C or a crash, the same command with the same --log goes on; a larger --budget extends a finished run.";
 
@@ -52,6 +56,9 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) forbid: Vec<String>,
     /// Measure this combination first, such as opt=O2,unroll=4; up to 8 options
+    ///
+    /// Knobs that it does not name have their default, the level marked with a star, or else their
+    /// first. Without this option, the run starts with the defaults if a level is marked.
     #[arg(long, value_name = "NAME=LEVEL,…")]
     pub(crate) start: Vec<String>,
     /// Number of measurements, including failed ones
@@ -78,19 +85,35 @@ pub(crate) struct TuneArgs {
     /// Take the time of the command, in seconds, as the cost
     #[arg(long, conflicts_with = "extract")]
     pub(crate) time: bool,
-    /// Run the command N times and take the shortest time
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "time")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Run the command N times per measurement
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_VALUES as i64))]
     pub(crate) repeat: u32,
+    /// What to make of the N costs [default: median; with --time, min]
+    #[arg(long, value_enum, requires = "repeat")]
+    pub(crate) by: Option<By>,
     /// End a command that takes longer, as a failed measurement: 30, 500ms, 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
+    /// Begin no measurement after this time, and end with the result so far: 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) max_time: Option<Duration>,
+    /// End the run when the first N measurements have all failed; 0: never
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) give_up: usize,
     /// Measure N combinations at once, up to 8
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     pub(crate) jobs: usize,
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Begin with the measurements of this table, which count: a column per knob, and the cost
+    ///
+    /// As spreadsheets and trimtab export write it, with the names of the columns in the first line.
+    /// The cost is the column `cost`, or else `value`, or else the only one that is no knob; `failed`
+    /// or nothing in it is a failed measurement.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) import: Option<PathBuf>,
     /// Run the command through a shell, its words joined by blanks
     #[arg(long)]
     pub(crate) shell: bool,
@@ -103,6 +126,17 @@ pub(crate) struct TuneArgs {
     /// The command that measures, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// How one cost is made from several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// The middle one, which outliers do not move
+    Median,
+    /// The average; the model is told every cost, and so the noise
+    Mean,
+    /// The smallest
+    Min,
 }
 
 fn budget(text: &str) -> Result<usize, String> {

@@ -8,11 +8,15 @@
 
 use trimtab::{Goal, Level};
 
-use crate::session::record::{Happened, Record};
+use crate::session::record::{Details, Happened, Record};
 use crate::session::{Ask, Session};
+use crate::terminal::plain;
+
+/// Longest line of a failure that is shown.
+const MOST_LETTERS: usize = 100;
 
 /// One ask and its outcome.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) id: u64,
     pub(crate) levels: Vec<Level>,
@@ -20,6 +24,8 @@ pub(crate) struct Trial {
     pub(crate) mean: Option<f32>,
     pub(crate) std_dev: Option<f32>,
     pub(crate) outcome: Option<Result<f64, String>>,
+    /// The last line of standard error, if it failed.
+    pub(crate) complaint: Option<String>,
     pub(crate) seconds: f64,
 }
 
@@ -28,7 +34,13 @@ impl Trial {
         let Ask { id, prediction } = ask;
         let std_dev = Some(prediction.std_dev).filter(|std_dev| std_dev.is_finite());
         let mean = std_dev.map(|_| prediction.mean);
-        Self { id: *id, levels: prediction.levels.clone(), mean, std_dev, outcome: None, seconds: 0.0 }
+        Self { id: *id, levels: prediction.levels.clone(), mean, std_dev, ..Self::default() }
+    }
+
+    /// Why it failed, with the last line of standard error.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let why = self.outcome.as_ref()?.as_ref().err()?;
+        Some(self.complaint.as_ref().map_or_else(|| why.clone(), |complaint| format!("{why}: {complaint}")))
     }
 
     pub(crate) fn value(&self) -> Option<f64> {
@@ -61,12 +73,17 @@ impl History {
             Happened::Ask { expected } => {
                 let (id, levels) = (place.id.unwrap_or_default(), place.levels.unwrap_or_default());
                 let (mean, std_dev) = expected.map_or((None, None), |expected| (expected.mean, expected.std_dev));
-                self.trials.push(Trial { id, levels, mean, std_dev, outcome: None, seconds: 0.0 });
+                self.trials.push(Trial { id, levels, mean, std_dev, ..Trial::default() });
             }
-            Happened::Tell { value, seconds } => self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0)),
+            Happened::Tell { value, seconds, .. } => {
+                self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0));
+            }
             Happened::Failed { details } => {
-                let (why, seconds) = details.map_or((String::new(), 0.0), |details| (details.why, details.seconds));
-                self.finish(self.place(place.id)?, Err(why), seconds);
+                let found = self.place(place.id)?;
+                match details {
+                    Some(details) => self.fail(found, &details),
+                    None => self.finish(found, Err(String::new()), 0.0),
+                }
             }
             Happened::Enqueue {} | Happened::Cancel {} => return Err("a log of trimtab tune has no such event".into()),
             Happened::Resume { .. } => {}
@@ -85,6 +102,14 @@ impl History {
         if let Some(trial) = self.trials.get_mut(place) {
             (trial.outcome, trial.seconds) = (Some(outcome), seconds);
             self.done.push(place);
+        }
+    }
+
+    /// Makes a trial a failure.
+    pub(crate) fn fail(&mut self, place: usize, details: &Details) {
+        self.finish(place, Err(details.why.clone()), details.seconds);
+        if let Some(trial) = self.trials.get_mut(place) {
+            trial.complaint = last_line(&details.stderr);
         }
     }
 
@@ -111,6 +136,18 @@ impl History {
 
     pub(crate) fn failures(&self) -> usize {
         self.outcomes().filter(|trial| trial.value().is_none()).count()
+    }
+
+    /// The value that two combinations or more have, if no other value was measured.
+    pub(crate) fn only_value(&self) -> Option<f64> {
+        let mut values = self.outcomes().filter_map(|trial| Some((trial.value()?, &trial.levels)));
+        let (first, levels) = values.next()?;
+        let mut is_other = false;
+        let is_only = values.all(|(value, own)| {
+            is_other |= own != levels;
+            value == first
+        });
+        (is_only && is_other).then_some(first)
     }
 
     /// The first trial with the best value, and the number of its outcome, counted from 1.
@@ -143,6 +180,12 @@ impl History {
     }
 }
 
+/// The last line with text, without control characters.
+pub(crate) fn last_line(text: &str) -> Option<String> {
+    let last = text.lines().rev().map(|line| plain(line.trim()).into_owned()).find(|line| !line.is_empty())?;
+    Some(last.chars().take(MOST_LETTERS).collect())
+}
+
 /// Whether one value is better than another.
 pub(crate) fn is_better(goal: Goal, value: f64, other: f64) -> bool {
     match goal {
@@ -161,7 +204,7 @@ mod tests {
         let outcomes = [Err("no".into()), Ok(3.0), Ok(1.0), Err("no".into()), Ok(1.0), Ok(2.0)];
         for (i, outcome) in outcomes.into_iter().enumerate() {
             let (id, levels) = (i as u64 + 1, vec![i as Level]);
-            history.trials.push(Trial { id, levels, mean: None, std_dev: None, outcome: None, seconds: 0.0 });
+            history.trials.push(Trial { id, levels, ..Trial::default() });
             history.finish(i, outcome, 0.0);
         }
         assert_eq!(history.best(Goal::Minimise).map(|(number, trial)| (number, trial.id)), Some((3, 3)));

@@ -18,12 +18,13 @@ use std::time::Duration;
 use regex::Regex;
 use trimtab::Level;
 
+use super::args::By;
 use super::extract;
+use super::history::last_line;
 use super::process::{self, Ended, Finished, Stop};
 use super::template::Template;
 use crate::error::Error;
 use crate::space::NamedSpace;
-use crate::terminal::plain;
 
 /// Bytes kept from the end of each output of a failure.
 pub(super) const MOST_KEPT: usize = 64 << 10;
@@ -33,10 +34,31 @@ pub(super) const MOST_KEPT: usize = 64 << 10;
 pub(crate) enum Rule {
     LastNumber,
     Extract(Regex),
-    /// The shortest wall time of `repeat` runs, in seconds.
-    Time {
-        repeat: u32,
-    },
+    /// Wall time in seconds.
+    Time,
+}
+
+/// How often the command runs per measurement, and what becomes of the costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeat {
+    pub(crate) count: u32,
+    pub(crate) by: By,
+}
+
+impl Repeat {
+    /// One cost from several.
+    fn cost(self, costs: &[f64]) -> f64 {
+        let mut sorted = costs.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let middle = sorted.len() / 2;
+        match (self.by, &sorted[..]) {
+            (_, []) => f64::NAN,
+            (By::Min, [least, ..]) => *least,
+            (By::Mean, _) => costs.iter().map(|cost| cost / costs.len() as f64).sum(),
+            (By::Median, _) if sorted.len().is_multiple_of(2) => sorted[middle - 1] / 2.0 + sorted[middle] / 2.0,
+            (By::Median, _) => sorted[middle],
+        }
+    }
 }
 
 /// Measures combinations.
@@ -45,14 +67,19 @@ pub(crate) struct Measurer {
     pub(crate) space: NamedSpace,
     pub(crate) template: Template,
     pub(crate) rule: Rule,
+    pub(crate) repeat: Repeat,
     pub(crate) timeout: Option<Duration>,
 }
 
 /// The result of a measurement.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The cost, and the line that it was read from.
-    Value(f64, Option<String>),
+    /// The cost, the costs that it is the mean of, and the line that the last was read from.
+    Value {
+        value: f64,
+        values: Vec<f64>,
+        line: Option<String>,
+    },
     Failed(Failure),
     /// The user stopped it.
     Stopped,
@@ -69,9 +96,8 @@ pub(crate) struct Failure {
 impl Failure {
     /// The reason, with the last line of standard error.
     pub(crate) fn line(&self) -> String {
-        let last = self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        match last {
-            Some(last) => format!("{}: {}", self.why, plain(last).chars().take(100).collect::<String>()),
+        match last_line(&self.stderr) {
+            Some(last) => format!("{}: {last}", self.why),
             None => self.why.clone(),
         }
     }
@@ -80,9 +106,8 @@ impl Failure {
 impl Measurer {
     /// Measures a combination; also returns the total seconds that the command took.
     pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
-        let runs = if let Rule::Time { repeat } = self.rule { repeat } else { 1 };
-        let (mut least, mut line, mut total) = (f64::INFINITY, None, 0.0);
-        for _ in 0..runs {
+        let (mut costs, mut last, mut total) = (Vec::new(), None, 0.0);
+        for _ in 0..self.repeat.count {
             let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
                 Ok(finished) => finished,
                 Err(error) => return Ok((self.not_started(levels, &error)?, total)),
@@ -90,11 +115,16 @@ impl Measurer {
             let seconds = finished.time.as_secs_f64();
             total += seconds;
             match self.judge(finished) {
-                Outcome::Value(value, read) => (least, line) = (least.min(value), read),
+                Outcome::Value { value, line, .. } => {
+                    costs.push(value);
+                    last = line;
+                }
                 other => return Ok((other, total)),
             }
         }
-        Ok((Outcome::Value(least, line), total))
+        let value = self.repeat.cost(&costs);
+        let values = if self.repeat.by == By::Mean && costs.len() > 1 { costs } else { Vec::new() };
+        Ok((Outcome::Value { value, values, line: last }, total))
     }
 
     /// Judges one run of the command.
@@ -109,11 +139,11 @@ impl Measurer {
             Ended::ByItself(_) => match &self.rule {
                 Rule::LastNumber => extract::last_number(text).map(read),
                 Rule::Extract(expression) => extract::extracted(text, expression).map(read),
-                Rule::Time { .. } => Ok((finished.time.as_secs_f64(), None)),
+                Rule::Time => Ok((finished.time.as_secs_f64(), None)),
             },
         };
         match cost {
-            Ok((value, line)) => Outcome::Value(value, line),
+            Ok((value, line)) => Outcome::Value { value, values: Vec::new(), line },
             Err(why) => {
                 Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
             }
@@ -153,16 +183,18 @@ fn kept(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn measured(script: &str, rule: Rule) -> Outcome {
+    const ONCE: Repeat = Repeat { count: 1, by: By::Median };
+
+    fn measured(script: &str, rule: Rule, repeat: Repeat) -> Outcome {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let words = ["sh", "-c", script].map(String::from);
         let template = Template::parse(&words, false, &space).unwrap();
-        let measurer = Measurer { space, template, rule, timeout: Some(Duration::from_millis(300)) };
+        let measurer = Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)) };
         measurer.measure(&[1], &Stop::default()).unwrap().0
     }
 
     fn why(script: &str) -> String {
-        match measured(script, Rule::LastNumber) {
+        match measured(script, Rule::LastNumber, ONCE) {
             Outcome::Failed(failure) => failure.line(),
             other => panic!("{script}: {other:?}"),
         }
@@ -179,9 +211,21 @@ mod tests {
 
     #[test]
     fn levels_come_by_word_and_by_environment() {
-        assert!(matches!(measured("echo {x} $TRIMTAB_X$TRIMTAB_X", Rule::LastNumber), Outcome::Value(22.0, _)));
-        let Outcome::Value(seconds, _) = measured("sleep 0.05", Rule::Time { repeat: 2 }) else { panic!("no time") };
-        assert!(seconds >= 0.05);
+        let outcome = measured("echo {x} $TRIMTAB_X$TRIMTAB_X", Rule::LastNumber, ONCE);
+        assert!(matches!(outcome, Outcome::Value { value: 22.0, .. }));
+        let outcome = measured("sleep 0.05", Rule::Time, Repeat { count: 2, by: By::Min });
+        let Outcome::Value { value, .. } = outcome else { panic!("no time") };
+        assert!(value >= 0.05);
+    }
+
+    #[test]
+    fn one_cost_is_made_from_several() {
+        let cost = |by, costs: &[f64]| Repeat { count: costs.len() as u32, by }.cost(costs);
+        assert_eq!(cost(By::Median, &[9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(cost(By::Median, &[9.0, 1.0, 2.0, 4.0]), 3.0);
+        assert_eq!(cost(By::Mean, &[9.0, 1.0, 2.0]), 4.0);
+        assert_eq!(cost(By::Min, &[9.0, 1.0, 2.0]), 1.0);
+        assert_eq!((cost(By::Mean, &[1e308; 4]), cost(By::Median, &[1e308; 4])), (1e308, 1e308));
     }
 
     #[test]
@@ -189,7 +233,8 @@ mod tests {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let measure = |word: &str| {
             let template = Template::parse(&[word.to_string()], false, &space).unwrap();
-            let measurer = Measurer { space: space.clone(), template, rule: Rule::LastNumber, timeout: None };
+            let measurer =
+                Measurer { space: space.clone(), template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
             measurer.measure(&[0], &Stop::default())
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
@@ -203,7 +248,7 @@ mod tests {
             let knob = crate::space::NamedKnob::new("x", vec![level.into(), "short".into()], None).unwrap();
             let space = NamedSpace::new(vec![knob]).unwrap();
             let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
-            let measurer = Measurer { space, template, rule: Rule::LastNumber, timeout: None };
+            let measurer = Measurer { space, template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
             let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
             assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
         }

@@ -12,8 +12,10 @@
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
+//! | [`import`], [`export`] | measurements from a table and to one |
+//! | [`unread`] | knobs that the command does not seem to read |
 //! | [`finish`] | the last measurements, with noise |
-//! | [`view`], [`summary`] | progress, and the result |
+//! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
 //! | [`report`] | what was learned, as a page |
 //!
 //! **Choices**
@@ -24,9 +26,12 @@
 //!   measures them again.
 
 mod args;
+mod change;
+pub(crate) mod export;
 mod extract;
 mod finish;
 mod history;
+mod import;
 mod log;
 mod measure;
 mod plan;
@@ -35,13 +40,17 @@ pub(crate) mod report;
 mod seal;
 mod summary;
 mod template;
+mod unread;
 mod view;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Instant;
 
 pub(crate) use args::TuneArgs;
+
+use trimtab::Noise;
 
 use crate::error::Error;
 use crate::session::record::{Details, Happened, Place, Record};
@@ -62,6 +71,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     // The tuner may refuse the space or the start: do that before a log is begun.
     let mut session = plan.session(0)?;
     plan.queue(&mut session, &History::default())?;
+    let rows = args.import.as_deref().map_or_else(|| Ok(Vec::new()), |path| import::read(path, &plan.study))?;
     let mut log = None;
     let mut history = History::default();
     if let Some(path) = &args.log {
@@ -73,18 +83,27 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
             session = plan.session(contents.asks())?;
             history = History::replay(&contents.records, &mut session)
                 .map_err(|error| Error::Failed(format!("the log {}: {error}; choose another --log", path.display())))?;
-            plan.queue(&mut session, &history)?;
         }
         log = Some(opened);
     }
+    if history.trials.is_empty() {
+        session = plan.session(0)?;
+    }
+    import::apply(&rows, &plan, &mut session, &mut history, &mut log)?;
+    plan.queue(&mut session, &history)?;
     let stop = Arc::new(Stop::default());
     let listener = Arc::clone(&stop);
     ctrlc::set_handler(move || listener.ask())
         .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
     let view = View::new(&plan, &history, args.quiet || args.json);
-    let mut tuning = Tuning { plan: &plan, session, history, log, view, is_exhausted: false };
+    if let Some(warning) = unread::warning(&plan.measurer.template, &args.command, &plan.study.space) {
+        view.note(&warning);
+    }
+    let before = history.done.len();
+    let mut tuning =
+        Tuning { plan: &plan, session, history, log, view, begun: Instant::now(), before, end: End::Budget };
     let ended = tuning.go_on(&stop);
-    let Tuning { session, history, log, view, is_exhausted, .. } = tuning;
+    let Tuning { session, history, log, view, end, .. } = tuning;
     view.finish();
     let is_stopped = stop.is_asked();
     let summary = Summary {
@@ -92,7 +111,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         session: &session,
         history: &history,
         log: log.as_ref().map(Log::path),
-        is_exhausted,
+        end,
         is_stopped,
     };
     // Print the best so far even after an error.
@@ -105,7 +124,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     }
     ended?;
     let (done, budget) = (history.done.len(), plan.study.budget);
-    if is_stopped && done < budget && !is_exhausted {
+    if is_stopped && done < budget && end != End::Exhausted {
         let next = match &log {
             Some(_) => "the same command goes on from there",
             None => "with --log FILE the same command could go on from there",
@@ -113,15 +132,29 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         return Err(Error::Failed(format!("stopped: {done} of {budget} measurements are done; {next}")));
     }
     if done > 0 && history.failures() == done {
-        return Err(Error::Failed(format!("all {done} measurements failed{}", last_failure(&history))));
+        let last = history.outcomes().last().and_then(Trial::failure).unwrap_or_default();
+        let hint = match end {
+            End::GaveUp => "; the run ended early: correct the command, or see --give-up",
+            _ => "",
+        };
+        return Err(Error::Failed(format!("every measurement failed, {done} of {done}: {last}{hint}")));
     }
     Ok(())
 }
 
-fn last_failure(history: &History) -> String {
-    let why = history.outcomes().last().and_then(|trial| trial.outcome.clone()?.err());
-    why.map_or_else(String::new, |why| format!("; the last: {why}"))
+/// Why a run ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Budget,
+    /// Every combination has an outcome.
+    Exhausted,
+    TimeUp,
+    /// Nothing but failures.
+    GaveUp,
 }
+
+/// So many equal values are worth a warning.
+const MANY_EQUAL: usize = 5;
 
 /// A run under way.
 struct Tuning<'a> {
@@ -130,11 +163,15 @@ struct Tuning<'a> {
     history: History,
     log: Option<Log>,
     view: View<'a>,
-    is_exhausted: bool,
+    begun: Instant,
+    /// Outcomes that were in the log already.
+    before: usize,
+    end: End,
 }
 
 impl Tuning<'_> {
-    /// Measures until the budget is spent, the space is exhausted, or the user stops it.
+    /// Measures until the budget or the time is spent, the space is exhausted, everything fails, or
+    /// the user stops it.
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
         let budget = self.plan.study.budget;
         // Measurements that were under way when the run stopped come first.
@@ -152,6 +189,7 @@ impl Tuning<'_> {
                     && !stop.is_asked()
                     && running < self.plan.jobs
                     && self.history.done.len() + running < budget
+                    && self.may_begin()
                 {
                     let place = match again.pop_front() {
                         Some(place) => Some(place),
@@ -182,6 +220,21 @@ impl Tuning<'_> {
         })
     }
 
+    /// Whether there is time for another measurement, and hope.
+    fn may_begin(&mut self) -> bool {
+        let fresh = self.history.done.len() - self.before;
+        if self.plan.max_time.is_some_and(|limit| self.begun.elapsed() >= limit) {
+            self.end = End::TimeUp;
+        } else if (1..=fresh).contains(&self.plan.give_up) && self.history.failures() == self.history.done.len() {
+            self.end = End::GaveUp;
+        } else {
+            // With several jobs, one that was under way may have succeeded after all.
+            self.end = if self.end == End::GaveUp { End::Budget } else { self.end };
+            return true;
+        }
+        false
+    }
+
     /// Asks for the next combination; returns the place of its trial, or `None` if there is nothing to
     /// ask, for now or at all.
     fn ask(&mut self) -> Result<Option<usize>, Error> {
@@ -195,7 +248,7 @@ impl Tuning<'_> {
                     return Err(Error::Usage("every combination is forbidden; remove a --forbid".into()));
                 }
                 Next::NothingLeft => {
-                    self.is_exhausted = true;
+                    self.end = End::Exhausted;
                     finish = finish::exhausted(&self.session, &self.history, budget);
                 }
             }
@@ -211,43 +264,78 @@ impl Tuning<'_> {
 
     /// Logs an ask; returns the place of its trial.
     fn begin(&mut self, ask: &Ask) -> Result<Option<usize>, Error> {
-        self.write(ask.record())?;
-        self.history.trials.push(Trial::new(ask));
-        Ok(Some(self.history.trials.len() - 1))
+        record_ask(ask, self.plan, &mut self.history, &mut self.log).map(Some)
     }
 
     /// Logs an outcome, tells the tuner, shows it. The log comes first: a kill while the tuner fits
     /// its model loses nothing. The tuner refuses no outcome of its own ask, since a measured value
     /// is checked when it is read.
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
-        let (happened, outcome, shown) = match outcome {
+        let (happened, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value(value, line) => {
+            Outcome::Value { value, mut values, line } => {
                 if let Some(line) = line {
                     self.view.read(line);
                 }
-                (Happened::Tell { value, seconds: Some(seconds) }, Ok(value), None)
+                if self.plan.study.noise == Noise::None {
+                    values.clear();
+                }
+                (Happened::Tell { value, values, seconds: Some(seconds) }, None)
             }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
-                let details = Details { why: why.clone(), stdout, stderr, seconds };
-                (Happened::Failed { details: Some(Box::new(details)) }, Err(why), Some(line))
+                let details = Details { why, stdout, stderr, seconds };
+                (Happened::Failed { details: Some(Box::new(details)) }, Some(line))
             }
         };
-        let trial = &self.history.trials[place];
-        let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
-        let record = Record { place: asked, happened };
-        self.write(record.clone())?;
-        self.session.apply(record).map_err(Error::Failed)?;
-        self.history.finish(place, outcome, seconds);
+        record_outcome(happened, place, self.plan, &mut self.session, &mut self.history, &mut self.log)?;
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
+        let values = self.history.done.len() - self.history.failures();
+        if let Some(value) = self.history.only_value().filter(|_| values == MANY_EQUAL) {
+            self.view.note(&format!(
+                "warning: all {values} values so far are {value}; does the command use the levels, and is this the \
+                 number that you mean?"
+            ));
+        }
         Ok(())
     }
 
     fn write(&mut self, record: Record) -> Result<(), Error> {
-        let space = &self.plan.study.space;
-        self.log.as_mut().map_or(Ok(()), |log| log.write(&record.named(space)))
+        write(record, self.plan, &mut self.log)
     }
+}
+
+fn write(record: Record, plan: &Plan, log: &mut Option<Log>) -> Result<(), Error> {
+    log.as_mut().map_or(Ok(()), |log| log.write(&record.named(&plan.study.space)))
+}
+
+/// Logs an ask; returns the place of its trial.
+fn record_ask(ask: &Ask, plan: &Plan, history: &mut History, log: &mut Option<Log>) -> Result<usize, Error> {
+    write(ask.record(), plan, log)?;
+    history.trials.push(Trial::new(ask));
+    Ok(history.trials.len() - 1)
+}
+
+/// Logs an outcome, then tells the tuner and the history.
+fn record_outcome(
+    happened: Happened,
+    place: usize,
+    plan: &Plan,
+    session: &mut Session,
+    history: &mut History,
+    log: &mut Option<Log>,
+) -> Result<(), Error> {
+    let trial = &history.trials[place];
+    let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
+    let record = Record { place: asked, happened };
+    write(record.clone(), plan, log)?;
+    session.apply(record.clone()).map_err(Error::Failed)?;
+    match record.happened {
+        Happened::Failed { details: Some(details) } => history.fail(place, &details),
+        Happened::Tell { value, seconds, .. } => history.finish(place, Ok(value), seconds.unwrap_or(0.0)),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Any log: what is read of it is read again from its whole lines, and a session takes it or says

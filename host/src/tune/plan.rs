@@ -1,11 +1,13 @@
 //! The run that the options describe, checked before anything starts.
 
+use std::time::Duration;
+
 use trimtab::{Goal, Level};
 
-use super::args::TuneArgs;
+use super::args::{By, TuneArgs};
 use super::history::History;
 use super::log::Header;
-use super::measure::{Measurer, Rule};
+use super::measure::{Measurer, Repeat, Rule};
 use super::template::Template;
 use crate::error::Error;
 use crate::session::record::{Happened, Place, Record};
@@ -20,28 +22,31 @@ pub(crate) struct Plan {
     /// Combinations to measure first.
     pub(crate) start: Vec<Vec<Level>>,
     pub(crate) jobs: usize,
+    /// No measurement begins after this time.
+    pub(crate) max_time: Option<Duration>,
+    /// The run ends after so many failures without a success, unless this is 0.
+    pub(crate) give_up: usize,
 }
 
 impl Plan {
     pub(crate) fn new(args: &TuneArgs) -> Result<Self, Error> {
         let space = space(args)?;
         let template = Template::parse(&args.command, args.shell, &space)?;
-        let start = args.start.iter().map(|text| start(text, &space)).collect::<Result<Vec<_>, _>>()?;
+        let start = starts(args, &space)?;
         let rule = match &args.extract {
             Some(expression) => Rule::Extract(expression.clone()),
-            None if args.time => Rule::Time { repeat: args.repeat },
+            None if args.time => Rule::Time,
             None => Rule::LastNumber,
         };
-        let cost = match &rule {
-            Rule::LastNumber => "last number".into(),
-            Rule::Extract(expression) => format!("extract {expression}"),
-            Rule::Time { repeat } => format!("time, least of {repeat}"),
-        };
+        let by = args.by.unwrap_or(if args.time { By::Min } else { By::Median });
+        let repeat = Repeat { count: args.repeat, by };
+        let cost = cost(&rule, repeat);
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
         let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
         let header = Header::new(&study, &args.command, args.shell, cost);
-        let measurer = Measurer { space, template, rule, timeout: args.timeout };
-        Ok(Self { study, measurer, header, start, jobs: args.jobs })
+        let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
+        let (max_time, give_up) = (args.max_time, args.give_up);
+        Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, give_up })
     }
 
     /// A session with room for this many logged asks, even if that is more than the budget.
@@ -63,6 +68,25 @@ impl Plan {
     }
 }
 
+/// How the cost is found, in words; a log goes on with the same words only.
+fn cost(rule: &Rule, repeat: Repeat) -> String {
+    let by = match repeat.by {
+        By::Median => "median",
+        By::Mean => "mean",
+        By::Min => "least",
+    };
+    let cost = match rule {
+        Rule::LastNumber => "last number".into(),
+        Rule::Extract(expression) => format!("extract {expression}"),
+        Rule::Time if repeat.count == 1 => "time, least of 1".into(),
+        Rule::Time => "time".into(),
+    };
+    match repeat.count {
+        1 => cost,
+        count => format!("{cost}, {by} of {count}"),
+    }
+}
+
 /// The space: first the file's knobs, then those of the command line.
 fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
     let file = args.space.as_deref().map(NamedSpace::read).transpose()?;
@@ -79,6 +103,22 @@ fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
         space.forbid(text).map_err(|error| Error::Usage(format!("--forbid: {error}")))?;
     }
     Ok(space)
+}
+
+/// The combinations of --start; without one, the defaults if the user marked some.
+fn starts(args: &TuneArgs, space: &NamedSpace) -> Result<Vec<Vec<Level>>, Error> {
+    if !args.start.is_empty() || space.knobs().iter().all(|knob| knob.default().is_none()) {
+        return args.start.iter().map(|text| start(text, space)).collect();
+    }
+    let defaults = space.defaults();
+    match space.forbidden().iter().find(|forbidden| forbidden.holds(&defaults)) {
+        Some(forbidden) => Err(Error::Usage(format!(
+            "the marked levels and the first of the other knobs are the start, but `{forbidden}` forbids {}; write \
+             --start name=level,…, or mark other levels",
+            space.text(&defaults)
+        ))),
+        None => Ok(vec![defaults]),
+    }
 }
 
 /// Parses a combination of --start.

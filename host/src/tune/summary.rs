@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use trimtab::Level;
 use trimtab_sizes::{Measured, Prediction};
 
+use super::End;
+use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
 use crate::draw::number::{rough, short, with_error};
@@ -49,8 +51,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) session: &'a Session,
     pub(crate) history: &'a History,
     pub(crate) log: Option<&'a Path>,
-    /// Every combination has an outcome.
-    pub(crate) is_exhausted: bool,
+    pub(super) end: End,
     /// The user stopped the run.
     pub(crate) is_stopped: bool,
 }
@@ -60,22 +61,28 @@ impl Summary<'_> {
     pub(crate) fn text(&self) -> String {
         let (done, failures) = (self.history.done.len(), self.history.failures());
         let failed = if failures > 0 { format!(", {failures} failed") } else { String::new() };
-        let all = if self.is_exhausted { ": every combination there is" } else { "" };
+        let all = match self.end {
+            End::Exhausted => ": every combination there is",
+            End::TimeUp => "; the time was up",
+            End::Budget | End::GaveUp => "",
+        };
         let mut lines = Vec::new();
         let observed = self.history.best(self.plan.study.goal);
         if let Some((best, (number, luckiest))) = noisy_best(self.session).zip(observed) {
             let expected = with_error(best.prediction.mean.into(), best.prediction.std_dev.into());
-            lines.push(format!("best      {expected}, {}", best.measured()));
+            let gain = self.gain(|start| start.expected_gain(self.session, best.prediction.mean.into()));
+            lines.push(format!("best      {expected}, {}{gain}", best.measured()));
             lines.extend(self.pasted(&best.prediction.levels));
             let value = short(luckiest.value().unwrap_or(f64::NAN));
             lines.push(format!("luckiest  {value}  (measurement {number})"));
             if luckiest.levels != best.prediction.levels {
-                lines.push(format!("          {}", self.plan.study.space.text(&luckiest.levels)));
+                lines.push(format!("          {}", self.shown(&luckiest.levels)));
             }
             lines.push(format!("noise     {} per measurement", rough(self.session.tuner().noise().into())));
         } else if let Some((number, best)) = observed {
             let value = best.value().unwrap_or(f64::NAN);
-            lines.push(format!("best      {}  (measurement {number})", short(value)));
+            let gain = self.gain(|start| start.gain(value));
+            lines.push(format!("best      {}  (measurement {number}){gain}", short(value)));
             lines.extend(self.pasted(&best.levels));
             if let Some(model) = self.session.tuner().best_posterior() {
                 let expected = with_error(model.mean.into(), model.std_dev.into());
@@ -99,11 +106,31 @@ impl Summary<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// A combination, and the command with its levels.
-    fn pasted(&self, levels: &[Level]) -> [String; 2] {
-        let command =
-            self.command(levels).unwrap_or_else(|| "(the command reads the levels from the environment)".into());
-        [format!("          {}", self.plan.study.space.text(levels)), format!("          {command}")]
+    /// A combination, and the command with its levels; both together tell every level.
+    fn pasted(&self, levels: &[Level]) -> Vec<String> {
+        let (space, template) = (&self.plan.study.space, &self.plan.measurer.template);
+        let is_told = !change::is_many(space) || template.has_all_places(space);
+        let whole = (!is_told).then(|| space.text(levels));
+        let command = self.command(levels);
+        let command = command.or_else(|| Some("(the command reads the levels from the environment)".into()));
+        let lines = [Some(self.shown(levels)), whole, command];
+        lines.into_iter().flatten().map(|line| format!("          {line}")).collect()
+    }
+
+    /// A combination, or with many knobs what differs from the start.
+    fn shown(&self, levels: &[Level]) -> String {
+        let space = &self.plan.study.space;
+        match Start::of(self.history).filter(|_| change::is_many(space)) {
+            Some(start) => format!("from start: {}", change::levels(space, levels, start.levels, usize::MAX)),
+            None => space.text(levels),
+        }
+    }
+
+    /// The gain over the start, if the user chose it or the result is told by it.
+    fn gain(&self, gain: impl Fn(&Start<'_>) -> Option<String>) -> String {
+        let is_told = !self.plan.start.is_empty() || change::is_many(&self.plan.study.space);
+        let gain = Start::of(self.history).filter(|_| is_told).and_then(|start| gain(&start));
+        gain.map_or_else(String::new, |gain| format!(", {gain}"))
     }
 
     /// The command with the levels filled in, if it has places for them.
@@ -175,7 +202,10 @@ impl Summary<'_> {
                 "command": self.plan.measurer.template.filled(space, &model.levels),
             })
         });
+        let start = Start::of(self.history);
+        let start = start.map(|start| json!({"config": space.named(start.levels), "value": start.value}));
         json!({
+            "start": start,
             "best": best.as_ref().or(observed.as_ref()),
             "best_observed": observed,
             "best_by_model": model,
@@ -187,7 +217,8 @@ impl Summary<'_> {
             "measured": self.history.done.len(),
             "repeats": self.history.repeats(),
             "failures": self.history.failures(),
-            "exhausted": self.is_exhausted,
+            "exhausted": self.end == End::Exhausted,
+            "time_up": self.end == End::TimeUp,
             "stopped": self.is_stopped,
             "log": self.log.map(|log| log.display().to_string()),
             "measurements": self.history.outcomes().map(trial).collect::<Vec<_>>(),

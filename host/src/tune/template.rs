@@ -3,6 +3,7 @@
 //! | in the command | becomes |
 //! |---|---|
 //! | `{name}` | the knob's level |
+//! | `{flags}` | the flags of all levels written `level:flag`; a word of its own becomes a word per flag |
 //! | `{{name}}` | `{name}` itself |
 //! | `${name}`, `{}`, `{print $1}` and anything else | unchanged |
 //!
@@ -21,7 +22,7 @@ use crate::error::Error;
 use crate::space::{NamedKnob, NamedSpace};
 
 /// Prefix of the environment variables.
-const PREFIX: &str = "TRIMTAB_";
+pub(super) const PREFIX: &str = "TRIMTAB_";
 
 /// A command with places for levels.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ enum Part {
     Text(String),
     /// The index of a knob in the space.
     Knob(usize),
+    /// The flags of all knobs that have them.
+    Flags,
 }
 
 impl Template {
@@ -57,19 +60,59 @@ impl Template {
         if parsed.is_empty() {
             return Err(Error::Usage("the command is missing; write it after --".into()));
         }
-        Ok(Self { words: parsed, is_shell })
+        let template = Self { words: parsed, is_shell };
+        if template.has_flags() {
+            template.check_flags(space)?;
+        }
+        // Without a flag there would be no program.
+        if !is_shell && template.words[0].contains(&Part::Flags) {
+            return Err(Error::Usage("{flags} cannot be the program; write the program before it".into()));
+        }
+        Ok(template)
+    }
+
+    fn has_flags(&self) -> bool {
+        self.words.iter().flatten().any(|part| *part == Part::Flags)
+    }
+
+    /// Whether some knobs have flags, and each of those at all levels.
+    fn check_flags(&self, space: &NamedSpace) -> Result<(), Error> {
+        let count =
+            |knob: &NamedKnob| (0..knob.levels().len()).filter(|level| flag(knob, *level as Level).is_some()).count();
+        if let Some(knob) = space.knobs().iter().find(|knob| (1..knob.levels().len()).contains(&count(knob))) {
+            return Err(Error::Usage(format!(
+                "{{flags}} needs a flag for every level of knob `{}`, or for none; write level:flag, or level: for nothing",
+                knob.name()
+            )));
+        }
+        match space.knobs().iter().any(|knob| count(knob) > 0) {
+            true => Ok(()),
+            false => Err(Error::Usage(
+                "{flags} is in the command, but no level has a flag; write --knob unroll=on:-funroll-loops,off:".into(),
+            )),
+        }
     }
 
     /// The words with the levels filled in.
     pub(crate) fn filled(&self, space: &NamedSpace, levels: &[Level]) -> Vec<String> {
+        let flags = || -> Vec<String> {
+            let own = |(knob, level): (&NamedKnob, &Level)| flag(knob, *level);
+            let all = space.knobs().iter().zip(levels).filter_map(own);
+            all.flat_map(|flag| flag.split_whitespace().map(String::from).collect::<Vec<_>>()).collect()
+        };
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
+            Part::Flags => flags().join(" "),
             Part::Knob(place) => {
                 let knob = space.knobs().get(*place).zip(levels.get(*place));
                 knob.map_or_else(String::new, |(knob, level)| knob.label(*level))
             }
         };
-        self.words.iter().map(|word| word.iter().map(part).collect()).collect()
+        let word = |word: &Vec<Part>| match word[..] {
+            [Part::Flags] => flags(),
+            _ => vec![word.iter().map(part).collect()],
+        };
+        self.words.iter().flat_map(word).collect()
     }
 
     /// The command, ready to run.
@@ -106,9 +149,28 @@ impl Template {
         self.is_shell || self.words[0].iter().all(|part| matches!(part, Part::Text(_)))
     }
 
+    /// Whether the words tell the level of this knob.
+    pub(crate) fn has_place_for(&self, knob: usize, space: &NamedSpace) -> bool {
+        self.is_placed(knob) || space.knobs().get(knob).is_some_and(|knob| self.has_flag_for(knob))
+    }
+
+    fn is_placed(&self, knob: usize) -> bool {
+        self.words.iter().flatten().any(|part| *part == Part::Knob(knob))
+    }
+
+    /// Whether `{flags}` tells the level of this knob.
+    fn has_flag_for(&self, knob: &NamedKnob) -> bool {
+        self.has_flags() && flag(knob, 0).is_some()
+    }
+
+    /// Whether the words alone tell every level.
+    pub(crate) fn has_all_places(&self, space: &NamedSpace) -> bool {
+        (0..space.knobs().len()).all(|knob| self.has_place_for(knob, space))
+    }
+
     /// Whether the words have a place for a level; if not, the command reads the environment.
     pub(crate) fn has_places(&self) -> bool {
-        self.words.iter().flatten().any(|part| matches!(part, Part::Knob(_)))
+        self.words.iter().flatten().any(|part| matches!(part, Part::Knob(_) | Part::Flags))
     }
 }
 
@@ -134,17 +196,28 @@ fn parts<'a>(word: &'a str, space: &NamedSpace) -> Result<Vec<Part>, (&'a str, u
             text += &word[open + 1..end + 1];
             continue;
         }
-        let knob = space.knobs().iter().position(|knob| knob.name() == name).ok_or((name, start))?;
+        let knob = space.knobs().iter().position(|knob| knob.name() == name);
+        let part = match knob {
+            Some(knob) => Part::Knob(knob),
+            None if name == "flags" => Part::Flags,
+            None => return Err((name, start)),
+        };
         if !text.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut text)));
         }
-        parts.push(Part::Knob(knob));
+        parts.push(part);
     }
     text += &word[place..];
     if !text.is_empty() {
         parts.push(Part::Text(text));
     }
     Ok(parts)
+}
+
+/// The flag of a level that is written `level:flag`; it may be empty.
+fn flag(knob: &NamedKnob, level: Level) -> Option<String> {
+    let label = knob.label(level);
+    label.split_once(':').filter(|(name, _)| !name.is_empty()).map(|(_, flag)| flag.trim().to_string())
 }
 
 /// The longest prefix that could be a knob's name.
@@ -198,6 +271,29 @@ mod tests {
         ] {
             assert_eq!(filled(word), wanted, "{word}");
         }
+    }
+
+    #[test]
+    fn flags_are_words_and_may_be_none() {
+        let knobs = ["unroll=on:-funroll-loops,off:", "opt=2:-O2,3:-O3 -g", "n=1,2"];
+        let space = NamedSpace::new(knobs.iter().map(|knob| knob.parse().unwrap()).collect()).unwrap();
+        let filled = |words: &[&str], levels: &[Level]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            Template::parse(&words, false, &space).unwrap().filled(&space, levels).join("|")
+        };
+        assert_eq!(filled(&["cc", "{flags}", "{n}.c"], &[0, 1, 0]), "cc|-funroll-loops|-O3|-g|1.c");
+        assert_eq!(filled(&["cc", "{flags}", "{n}.c"], &[1, 0, 1]), "cc|-O2|2.c");
+        assert_eq!(filled(&["make", "CFLAGS={flags}"], &[0, 0, 0]), "make|CFLAGS=-funroll-loops -O2");
+        assert_eq!(space.parse("unroll=off"), Ok(vec![1, 0, 0]));
+        let template = Template::parse(&["cc".into(), "{flags}".into()], false, &space).unwrap();
+        assert_eq!([0, 1, 2].map(|knob| template.has_place_for(knob, &space)), [true, true, false]);
+        for (knob, wanted) in [("a=on:-x,off", "every level of knob `a`"), ("a=on,off", "no level has a flag")] {
+            let space = NamedSpace::new(vec![knob.parse().unwrap()]).unwrap();
+            let error = Template::parse(&["{flags}".into()], false, &space).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{knob}: {error}");
+        }
+        let error = Template::parse(&["{flags}".into()], false, &space).unwrap_err().to_string();
+        assert!(error.contains("cannot be the program"), "{error}");
     }
 
     #[test]

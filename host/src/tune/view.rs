@@ -10,6 +10,8 @@
 //! **Choices**
 //! - Progress goes to standard error, so that standard output holds only the result.
 //! - The first cost is shown with the line that it was read from: a wrong number is noticed at once.
+//! - With many knobs a line names only what differs: from the start if it is the best so far, else
+//!   from the best before it.
 //! - The sparkline shows the best so far.
 //! - Time left: the measurements left times the mean time between outcomes since this start.
 
@@ -17,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
 use crate::draw::number::{duration, short, sparkline};
@@ -24,6 +27,8 @@ use crate::terminal;
 
 /// Width of the sparkline.
 const WIDTH: usize = 40;
+/// Most differences in a line.
+const MOST_CHANGES: usize = 8;
 /// Longest combination in the picture; a wrapped line would spoil it.
 const MOST_LETTERS: usize = 64;
 
@@ -64,7 +69,7 @@ impl<'a> View<'a> {
             plan.study.budget
         ));
         if view.before > 0 {
-            view.note(&format!("{} of them are in the log already", view.before));
+            view.note(&format!("{} of them are known already", view.before));
         }
         view
     }
@@ -95,7 +100,7 @@ impl<'a> View<'a> {
         let is_again = history.done.last().is_some_and(|place| history.is_again(*place));
         let again = if is_again { "  again" } else { "" };
         let (number, budget) = (history.done.len(), self.plan.study.budget);
-        let text = self.plan.study.space.text(&trial.levels);
+        let text = self.text(history, trial, true);
         let is_best = history.best(self.plan.study.goal).is_some_and(|(best, _)| best == number);
         let first = self.first.take();
         let read = first.as_ref().map_or_else(String::new, |first| format!("  (read from `{first}`)"));
@@ -115,6 +120,26 @@ impl<'a> View<'a> {
         self.redraw(history, None);
     }
 
+    /// A combination, or with many knobs what differs and by how much.
+    fn text(&self, history: &History, trial: &Trial, has_outcome: bool) -> String {
+        let (space, goal) = (&self.plan.study.space, self.plan.study.goal);
+        let start = Start::of(history).filter(|_| change::is_many(space));
+        // The start itself is written out once.
+        let Some(start) = start.filter(|start| !has_outcome || start.levels != trial.levels) else {
+            return space.text(&trial.levels);
+        };
+        let best = history.best(goal).map(|(_, best)| best).filter(|best| best.levels != trial.levels);
+        let (name, from, from_value) = match best {
+            Some(best) => ("best", &best.levels[..], best.value()),
+            None => ("start", start.levels, start.value),
+        };
+        let gain = trial
+            .value()
+            .zip(from_value)
+            .map_or_else(String::new, |(value, from)| format!("{} ", change::value(value, from)));
+        format!("{gain}from {name}: {}", change::levels(space, &trial.levels, from, MOST_CHANGES))
+    }
+
     fn redraw(&self, history: &History, now: Option<&Trial>) {
         let Shown::Bar(bar) = &self.shown else { return };
         let done = history.done.len();
@@ -127,16 +152,15 @@ impl<'a> View<'a> {
             prefix += &format!("{} left", duration(left.as_secs()));
         }
         bar.set_prefix(prefix);
-        let space = &self.plan.study.space;
         let mut lines = Vec::new();
         if let Some(now) = now {
-            lines.push(format!("now   {}", clipped(&space.text(&now.levels))));
+            lines.push(format!("now   {}", clipped(&self.text(history, now, false))));
         }
         if let Some((_, best)) = history.best(self.plan.study.goal) {
             lines.push(format!(
                 "best  {}  {}",
                 short(best.value().unwrap_or(f64::NAN)),
-                clipped(&space.text(&best.levels))
+                clipped(&self.text(history, best, false))
             ));
             lines.push(sparkline(&history.best_so_far(self.plan.study.goal), WIDTH));
         }

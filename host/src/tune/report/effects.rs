@@ -14,6 +14,7 @@
 //!   from the whole space.
 //! - The uncertainty of an effect is the mean standard deviation of single predictions, not that of
 //!   the mean: a cautious band.
+//! - Levels that always [fail](super::failures) have no effect, since nobody knows their cost.
 //! - Effects leave out forbidden combinations; pairs leave out backgrounds that meet one.
 //! - Means come before squares: around one measured combination the model falls back to its mean in
 //!   every direction, which looks like sensitivity to everything. Sensitivity only selects, among
@@ -27,6 +28,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trimtab::Level;
 
+use super::failures::Count;
 use crate::space::NamedSpace;
 
 /// Most knobs whose pairs are examined, and most levels of each.
@@ -43,6 +45,8 @@ pub(super) struct Learned<'a> {
     pub(super) space: &'a NamedSpace,
     pub(super) predict: Predict<'a>,
     pub(super) backgrounds: Vec<Vec<Level>>,
+    /// Levels that always fail.
+    failing: &'a [Count],
     /// Approximate number of predictions.
     predictions: usize,
 }
@@ -51,8 +55,10 @@ pub(super) struct Learned<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effect {
     pub(super) knob: usize,
-    /// Mean and standard deviation per level; `None` where it is always forbidden.
+    /// Mean and standard deviation per level; `None` where it is always forbidden or fails.
     pub(super) levels: Vec<Option<(f64, f64)>>,
+    /// How often each level failed, if it always does.
+    pub(super) failed: Vec<Option<usize>>,
     /// Largest minus smallest mean.
     pub(super) spread: f64,
     sensitivity: f64,
@@ -72,6 +78,7 @@ impl<'a> Learned<'a> {
         space: &'a NamedSpace,
         predict: Predict<'a>,
         measured: &[Vec<Level>],
+        failing: &'a [Count],
         predictions: usize,
     ) -> Self {
         let levels: usize = space.knobs().iter().map(|knob| knob.levels().len()).sum();
@@ -84,10 +91,11 @@ impl<'a> Learned<'a> {
                 let level = |knob: &crate::space::NamedKnob| random.random_range(0..knob.levels().len()) as Level;
                 space.knobs().iter().map(level).collect::<Vec<Level>>()
             });
-            let Some(drawn) = draws.find(|levels| space.is_allowed(levels)) else { break };
+            let is_known = |levels: &[Level]| !failing.iter().any(|count| levels[count.knob] == count.level);
+            let Some(drawn) = draws.find(|levels| space.is_allowed(levels) && is_known(levels)) else { break };
             backgrounds.push(drawn);
         }
-        Self { space, predict, backgrounds, predictions }
+        Self { space, predict, backgrounds, failing, predictions }
     }
 
     /// The effect of every knob, largest spread first.
@@ -117,7 +125,8 @@ impl<'a> Learned<'a> {
         let means = || levels.iter().flatten().map(|(mean, _)| *mean);
         let spread = means().fold(f64::NEG_INFINITY, f64::max) - means().fold(f64::INFINITY, f64::min);
         let sensitivity = if changes > 0.0 { (squares / changes).sqrt() } else { 0.0 };
-        Effect { knob, spread: spread.max(0.0), levels, sensitivity }
+        let failed = (0..count).map(|level| self.failed(knob, level as Level)).collect();
+        Effect { knob, spread: spread.max(0.0), levels, failed, sensitivity }
     }
 
     /// The pairs that interact, strongest first.
@@ -134,7 +143,11 @@ impl<'a> Learned<'a> {
         let mut pairs = Vec::new();
         for (i, &a) in knobs.iter().enumerate() {
             for &b in &knobs[i + 1..] {
-                let levels = [a, b].map(|knob| spread(self.space.knobs()[knob].levels().len(), MOST_CELLS));
+                let levels = [a, b].map(|knob| {
+                    let mut levels = spread(self.space.knobs()[knob].levels().len(), MOST_CELLS);
+                    levels.retain(|level| self.failed(knob, *level).is_none());
+                    levels
+                });
                 if let Some(strength) = self.interaction([a, b], &levels, &backgrounds) {
                     pairs.push(Pair { knobs: [a, b], strength });
                 }
@@ -158,7 +171,7 @@ impl<'a> Learned<'a> {
                 *sum += mean;
             }
         }
-        if count == 0.0 {
+        if count == 0.0 || sums.is_empty() {
             return None;
         }
         let row = |r: usize| sums[r * columns..(r + 1) * columns].iter().sum::<f64>() / columns as f64;
@@ -179,8 +192,16 @@ impl<'a> Learned<'a> {
         levels[1].iter().map(|bt| levels[0].iter().map(|at| cell(*at, *bt)).collect()).collect()
     }
 
-    /// Predicts a background with some knobs turned, unless that is forbidden.
+    /// How often a level failed, if it always does.
+    fn failed(&self, knob: usize, level: Level) -> Option<usize> {
+        self.failing.iter().find(|count| (count.knob, count.level) == (knob, level)).map(|count| count.failed)
+    }
+
+    /// Predicts a background with some knobs turned, unless that is forbidden or always fails.
     fn turned(&self, background: &[Level], turns: &[(usize, Level)]) -> Option<(f64, f64)> {
+        if turns.iter().any(|(knob, level)| self.failed(*knob, *level).is_some()) {
+            return None;
+        }
         let mut levels = background.to_vec();
         for (knob, level) in turns {
             levels[*knob] = *level;
@@ -213,7 +234,7 @@ mod tests {
     #[test]
     fn a_known_function_is_seen_through() {
         let space = space();
-        let learned = Learned::new(&space, &known, &[vec![0, 0, 0, 0], vec![3, 2, 1, 1]], 2000);
+        let learned = Learned::new(&space, &known, &[vec![0, 0, 0, 0], vec![3, 2, 1, 1]], &[], 2000);
         assert_eq!(learned.backgrounds.len(), 64);
         let effects = learned.effects();
         assert_eq!((effects[0].knob, effects[3].knob, effects[3].sensitivity), (0, 3, 0.0));
@@ -246,10 +267,26 @@ mod tests {
             assert!(space.is_allowed(levels));
             known(levels)
         };
-        let learned = Learned::new(&space, &never, &[], 2000);
+        let learned = Learned::new(&space, &never, &[], &[], 2000);
         let effects = learned.effects();
         let a = effects.iter().find(|effect| effect.knob == 0).unwrap();
         assert!(a.levels[3].is_none() && a.levels[2].is_some());
         learned.pairs(&effects);
+    }
+
+    #[test]
+    fn what_always_fails_has_no_effect() {
+        let space = space();
+        let failing = [Count { knob: 0, level: 3, failed: 4, succeeded: 0 }];
+        let never = |levels: &[Level]| {
+            assert_ne!(levels[0], 3);
+            known(levels)
+        };
+        let learned = Learned::new(&space, &never, &[], &failing, 2000);
+        let effects = learned.effects();
+        let a = effects.iter().find(|effect| effect.knob == 0).unwrap();
+        assert_eq!((a.levels[3], &a.failed[..]), (None, &[None, None, None, Some(4)][..]));
+        assert!((a.spread - 10.0).abs() < 1e-9, "{}", a.spread);
+        assert_eq!(learned.pairs(&effects).len(), 6);
     }
 }

@@ -24,6 +24,9 @@ const BOTTOM: f64 = 46.0;
 const ACROSS: (f64, f64) = (LEFT, WIDTH - RIGHT);
 const UPWARDS: (f64, f64) = (HEIGHT - BOTTOM, TOP);
 
+/// Longest number beside an axis.
+const MOST_DIGITS: usize = 6;
+
 /// Lines of an interaction; each has a colour and dashes of its own.
 pub(super) const MOST_LINES: usize = 5;
 
@@ -62,12 +65,13 @@ impl Range {
 fn begin(title: &str, description: &str, y: &Axis, y_name: &str) -> Svg {
     let mut svg = Svg::bare(WIDTH, HEIGHT, title, description);
     svg.text(LEFT, 18.0, "heading", title);
-    for tick in y.ticks() {
+    let (ticks, scale) = ticks(y);
+    for (tick, text) in ticks {
         let at = y.place(tick);
         svg.line((ACROSS.0, at), (ACROSS.1, at), "grid");
-        svg.text(LEFT - 8.0, at + 4.0, "number end", &shown(tick));
+        svg.text(LEFT - 8.0, at + 4.0, "number end", &text);
     }
-    svg.upright_text(14.0, (UPWARDS.0 + UPWARDS.1) / 2.0, "name middle", y_name);
+    svg.upright_text(14.0, (UPWARDS.0 + UPWARDS.1) / 2.0, "name middle", &format!("{y_name}{scale}"));
     svg
 }
 
@@ -78,12 +82,31 @@ fn end(mut svg: Svg, x_name: &str) -> String {
     svg.finish()
 }
 
-fn x_numbers(svg: &mut Svg, x: &Axis) {
-    for tick in x.ticks() {
+/// Numbers below the x axis; returns what they are to be multiplied with.
+fn x_numbers(svg: &mut Svg, x: &Axis) -> String {
+    let (ticks, scale) = ticks(x);
+    for (tick, text) in ticks {
         let at = x.place(tick);
         svg.line((at, UPWARDS.0), (at, UPWARDS.0 + 4.0), "tick");
-        svg.text(at, UPWARDS.0 + 17.0, "number middle", &shown(tick));
+        svg.text(at, UPWARDS.0 + 17.0, "number middle", &text);
     }
+    scale
+}
+
+/// Ticks with their numbers. If those are too long to stand beside the axis, a power of a thousand
+/// goes to its name.
+fn ticks(axis: &Axis) -> (Vec<(f64, String)>, String) {
+    let ticks = axis.ticks();
+    let largest = ticks.iter().fold(0.0, |largest: f64, tick| largest.max(tick.abs()));
+    if largest == 0.0 || ticks.iter().all(|tick| shown(*tick).chars().count() <= MOST_DIGITS) {
+        return (ticks.into_iter().map(|tick| (tick, shown(tick))).collect(), String::new());
+    }
+    let power = 3 * (largest.log10() / 3.0).floor() as i32;
+    let text = |tick: f64| shown(tick / 10f64.powi(power));
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raise = |c: char| c.to_digit(10).map_or('⁻', |digit| digits[digit as usize]);
+    let scale = format!(" / 10{}", power.to_string().chars().map(raise).collect::<String>());
+    (ticks.into_iter().map(|tick| (tick, text(tick))).collect(), scale)
 }
 
 /// A short number with a true minus sign; sums of ticks may miss a round number slightly.
@@ -149,8 +172,8 @@ pub(super) fn foretold(history: &History, noise: f64, cost: &str) -> String {
             [("cx", &number(at)), ("cy", &number(y.place(mean))), ("r", &"3"), ("class", &"dot")];
         svg.element_with_title("circle", &place, &title);
     }
-    x_numbers(&mut svg, &x);
-    end(svg, &format!("measured {cost}"))
+    let scale = x_numbers(&mut svg, &x);
+    end(svg, &format!("measured {cost}{scale}"))
 }
 
 /// Mean and standard deviation of the prediction, value, and number of each measurement. The
@@ -163,10 +186,11 @@ pub(super) fn expectations(history: &History, noise: f64) -> impl Iterator<Item 
 fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
     let longest = (0..places.len()).map(|level| knob.label(level as u8).chars().count()).max().unwrap_or(1);
     let gap = if places.len() > 1 { places[1] - places[0] } else { ACROSS.1 - ACROSS.0 };
-    let room = |every: usize| (gap * every as f64 / 7.4) as usize;
+    // Less a letter, which keeps neighbours apart.
+    let room = |every: usize| ((gap * every as f64 / 7.4) as usize).saturating_sub(1);
     // Numbers can be left out, because their neighbours tell; words are cut instead.
     let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
-    let wanted = if is_graded { longest + 1 } else { 4 };
+    let wanted = if is_graded { longest } else { 4 };
     let every = (1..=places.len()).find(|every| room(*every) >= wanted).unwrap_or(places.len().max(1));
     for (level, at) in places.iter().enumerate() {
         svg.line((*at, UPWARDS.0), (*at, UPWARDS.0 + 4.0), "tick");
@@ -215,6 +239,14 @@ pub(super) fn effect(knob: &NamedKnob, effect: &Effect, range: Range, cost: &str
         let place: [(&str, &dyn std::fmt::Display); 4] =
             [("cx", &number(*at)), ("cy", &number(y.place(*mean))), ("r", &"4"), ("class", &"mean")];
         svg.element_with_title("circle", &place, &title);
+    }
+    for (level, (at, failed)) in places.iter().zip(&effect.failed).enumerate() {
+        let Some(failed) = failed else { continue };
+        let title = format!("{}: failed {failed} of {failed} times", knob.label(level as u8));
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(*at)), ("cy", &number(UPWARDS.0 - 4.0)), ("r", &"3"), ("class", &"lost")];
+        svg.element_with_title("circle", &place, &title);
+        svg.text(*at, UPWARDS.0 - 12.0, "number middle", "failed");
     }
     level_names(&mut svg, knob, &places);
     end(svg, "level")
@@ -275,6 +307,19 @@ mod tests {
         assert_eq!(Range::around([1.2, 1200.0].into_iter(), true), Range { low: 1.0, high: 1440.0, is_log: true });
         assert!(!Range::around([1.2, 1200.0].into_iter(), false).is_log);
         assert_eq!(Range::around([].into_iter(), true), Range { low: 0.0, high: 1.0, is_log: false });
+    }
+
+    #[test]
+    fn long_numbers_leave_a_power_to_the_name() {
+        let texts = |low, high| {
+            let (ticks, scale) = ticks(&Axis::linear((low, high), ACROSS));
+            (ticks.first().unwrap().1.clone(), ticks.last().unwrap().1.clone(), scale)
+        };
+        assert_eq!(texts(0.0, 100.0), ("0".into(), "100".into(), String::new()));
+        assert_eq!(texts(9e7, 1.7e8).2, " / 10⁶");
+        assert!(["90", "100"].contains(&texts(9e7, 1.7e8).0.as_str()));
+        assert_eq!(texts(0.0001, 0.00018).2, " / 10⁻⁶");
+        assert_eq!(texts(-2_000_000.0, 0.0), ("−2".into(), "0".into(), " / 10⁶".into()));
     }
 
     #[test]

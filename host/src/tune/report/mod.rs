@@ -11,6 +11,7 @@
 //! - The page is written beside the log.
 
 mod effects;
+mod failures;
 mod figures;
 mod page;
 
@@ -79,7 +80,8 @@ fn html(path: &Path) -> Result<String, Error> {
     };
     let observations = history.done.len();
     let each = (observations * (observations + 4 * session.space().knobs().len())).max(1);
-    let learned = Learned::new(session.space(), &predict, &measured, (EFFORT / each).min(20_000));
+    let failing = failures::failing(&history, session.space());
+    let learned = Learned::new(session.space(), &predict, &measured, &failing, (EFFORT / each).min(20_000));
     let page = Page {
         header: &contents.header,
         session: &session,

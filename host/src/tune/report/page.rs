@@ -10,11 +10,13 @@ use std::fmt::Write;
 use trimtab::{Goal, Level};
 
 use super::effects::{Effect, Learned, Pair, spread};
+use super::failures;
 use super::figures::{self, shown, shown_with};
 use crate::draw::number::rough;
 use crate::draw::svg::escape;
 use crate::session::Session;
-use crate::tune::history::{History, Trial};
+use crate::tune::change::{self, Start};
+use crate::tune::history::History;
 use crate::tune::log::Header;
 use crate::tune::summary::noisy_best;
 use crate::tune::template::Template;
@@ -129,7 +131,10 @@ impl Page<'_> {
         let value = shown(best.value().unwrap_or(f64::NAN));
         if let Some(model) = noisy_best(self.session) {
             let expected = shown_with(model.prediction.mean.into(), model.prediction.std_dev.into());
-            let mut html = format!("<p><strong>{expected}</strong>, {}.</p>\n", model.measured());
+            let gain = Start::of(self.history)
+                .and_then(|start| start.expected_gain(self.session, model.prediction.mean.into()))
+                .map_or_else(String::new, |gain| format!(", {gain}"));
+            let mut html = format!("<p><strong>{expected}</strong>, {}{gain}.</p>\n", model.measured());
             html += &self.pasted(&model.prediction.levels);
             let noise = rough(self.noise());
             let _ = writeln!(
@@ -142,7 +147,9 @@ impl Page<'_> {
             }
             return html;
         }
-        let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}.</p>\n");
+        let gain = Start::of(self.history).and_then(|start| start.gain(best.value()?));
+        let gain = gain.map_or_else(String::new, |gain| format!(", {gain}"));
+        let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}{gain}.</p>\n");
         html += &self.pasted(&best.levels);
         if let Some(model) = self.session.tuner().best_posterior() {
             let expected = shown_with(model.mean.into(), model.std_dev.into());
@@ -163,10 +170,25 @@ impl Page<'_> {
     fn pasted(&self, levels: &[Level]) -> String {
         let space = self.session.space();
         let mut lines = space.text(levels);
+        if change::is_many(space) && self.template.has_all_places(space) {
+            lines = self.levels(levels);
+        } else if change::is_many(space) {
+            lines = format!("{}\n{lines}", self.levels(levels));
+        }
         if self.template.has_places() {
             lines += &format!("\n{}", self.template.pasted(space, levels));
         }
         format!("<pre><code>{}</code></pre>\n", escape(&lines))
+    }
+
+    /// A combination, or with many knobs what differs from the start.
+    fn levels(&self, levels: &[Level]) -> String {
+        let space = self.session.space();
+        let start = Start::of(self.history).filter(|start| change::is_many(space) && start.levels != levels);
+        match start {
+            Some(start) => format!("from start: {}", change::levels(space, levels, start.levels, usize::MAX)),
+            None => space.text(levels),
+        }
     }
 
     fn progress(&self) -> String {
@@ -270,29 +292,34 @@ impl Page<'_> {
     }
 
     fn failures(&self) -> String {
-        let mut reasons: Vec<(String, usize, &Trial)> = Vec::new();
-        for trial in self.history.outcomes() {
-            let Some(Err(why)) = &trial.outcome else { continue };
-            match reasons.iter_mut().find(|(own, _, _)| own == why) {
-                Some((_, count, _)) => *count += 1,
-                None => reasons.push((why.clone(), 1, trial)),
-            }
-        }
-        reasons.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         let space = self.session.space();
-        let rows = reasons.iter().map(|(why, count, first)| {
-            [figures::cut(why, MOST_WHY), count.to_string(), figures::cut(&space.text(&first.levels), MOST_WHY)]
+        let rows = failures::groups(self.history, space).into_iter().map(|group| {
+            let first = group.trials.first().map_or_else(String::new, |trial| self.levels(&trial.levels));
+            let suspects = group.suspects.iter().map(|suspect| figures::cut(suspect, MOST_WHY)).collect::<Vec<_>>();
+            let reason = figures::cut(&group.reason, MOST_WHY);
+            [reason, group.trials.len().to_string(), suspects.join(", "), figures::cut(&first, MOST_WHY)]
         });
-        table("Why measurements failed", &["why", "how often", "first with"], rows)
-            + "<p class=\"note\">What they printed is in the log.</p>\n"
+        let heads = ["last line of standard error", "how often", "in common", "first with"];
+        let mut html = table("Why measurements failed", &heads, rows);
+        let failing = failures::failing(self.history, space);
+        if !failing.is_empty() {
+            let rows = failing.iter().map(|count| {
+                let knob = &space.knobs()[count.knob];
+                let level = format!("{}={}", knob.name(), knob.label(count.level));
+                [figures::cut(&level, MOST_WHY), format!("{} of {}", count.failed, count.failed)]
+            });
+            html += &table("Levels that always failed", &["level", "failed"], rows);
+        }
+        html + "<p class=\"note\">In common: levels in three quarters or more of these failures, and much rarer \
+                elsewhere. Without standard error, the reason stands in its place. What the commands printed is in \
+                the log.</p>\n"
     }
 
     fn measurements(&self) -> String {
-        let space = self.session.space();
         let rows = self.history.outcomes().zip(&self.history.done).enumerate().map(|(i, (trial, place))| {
             let came = match &trial.outcome {
                 Some(Ok(value)) => shown(*value),
-                Some(Err(why)) => format!("failed: {}", figures::cut(why, 60)),
+                Some(Err(_)) => format!("failed: {}", figures::cut(&trial.failure().unwrap_or_default(), 60)),
                 None => String::new(),
             };
             let expected = trial.mean.zip(trial.std_dev);
@@ -300,7 +327,7 @@ impl Page<'_> {
             let expected = expected.unwrap_or_else(|| "anything".into());
             let took = format!("{} s", shown(trial.seconds));
             let again = if self.history.is_again(*place) { ", again" } else { "" };
-            [format!("{}{again}", i + 1), figures::cut(&space.text(&trial.levels), 2000), came, expected, took]
+            [format!("{}{again}", i + 1), figures::cut(&self.levels(&trial.levels), 2000), came, expected, took]
         });
         let heads = ["", "levels", self.cost(), "expected", "took"];
         format!(

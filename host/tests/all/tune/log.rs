@@ -46,7 +46,10 @@ fn killed_in_the_middle_it_goes_on_as_if_nothing_had_been() {
     fs::write(folder.0.join("torn.jsonl"), &bytes[..bytes.len() - 9]).unwrap();
     let output = run(&folder, &["--budget", "24", "--seed", "3", "--log", "torn.jsonl"]);
     let err = text(&output.stderr);
-    assert!(err.contains("the last line of the log was cut off") && err.contains("23 of them are in the log"), "{err}");
+    assert!(
+        err.contains("the last line of the log was cut off") && err.contains("23 of them are known already"),
+        "{err}"
+    );
     // A finished run does nothing more; a larger budget extends it like a run with that budget.
     let before = fs::read(folder.0.join("whole.jsonl")).unwrap();
     run(&folder, &options("whole.jsonl"));

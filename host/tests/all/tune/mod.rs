@@ -2,8 +2,12 @@
 
 #![cfg(unix)]
 
+mod csv;
+mod limits;
 mod log;
+mod many;
 mod noise;
+mod repeat;
 mod report;
 
 use std::fs;
@@ -179,7 +183,7 @@ esac"#,
     // If all fail, the exit code says so.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "sh", "-c", "exit 4"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("all 2 measurements failed; the last: exit code 4"));
+    assert!(text(&output.stderr).contains("every measurement failed, 2 of 2: exit code 4\n"));
     // A missing program ends the run at once.
     let output = folder.run(&["tune", "--knob", "x=1,2", "--", "./missing"]);
     assert!(output.status.code() == Some(1) && text(&output.stderr).contains("cannot start `./missing`"));
@@ -264,6 +268,7 @@ fn odd_arguments_are_never_a_panic() {
         "--jobs",
         "--repeat",
         "--space",
+        "--import",
         "--seed",
     ];
     for _ in 0..150 {
@@ -292,7 +297,9 @@ fn mistakes_point_at_the_word() {
     case(&[], "{optt}", &["no knob `optt`; there are opt, n", "  echo {optt}\n        ^ here"]);
     case(&["--forbid", "opt=O1 & m=3"], "1", &["--forbid: there is no knob `m`", "\n           ^ here"]);
     case(&["--start", "opt=O1,n=11"], "1", &["--start opt=O1,n=11", "knob `n` has no level 11; it has 1, 2, 3"]);
-    case(&["--start", "opt=O1"], "1", &["knob `n` has no level"]);
+    case(&["--start", "opt=O1,m=1"], "1", &["there is no knob `m`; there are opt, n"]);
+    case(&["--knob", "m=1,*2", "--forbid", "m=2"], "1", &["`m=2` forbids opt=O1,n=1,m=2; write --start"]);
+    case(&["--knob", "m=*1,*2"], "1", &["--knob <NAME=LEVELS>", "marks two defaults"]);
     case(&["--start", "opt=O1,n=1", "--forbid", "n<2"], "1", &["`n<2` forbids it"]);
     case(&["--knob", "opt=1,2"], "1", &["two knobs are called opt"]);
     case(&["--knob", "m=1..9:0"], "1", &["--knob <NAME=LEVELS>", "goes nowhere"]);
@@ -300,7 +307,8 @@ fn mistakes_point_at_the_word() {
     case(&["--timeout", "soon"], "1", &["--timeout <TIME>", "30, 1.5s, 500ms, 2m or 1h"]);
     case(&["--jobs", "9"], "1", &["from 1 to 8"]);
     case(&["--budget", "2000"], "1", &["from 1 to 1024"]);
-    case(&["--repeat", "2"], "1", &["--time"]);
+    case(&["--by", "mean"], "1", &["--repeat <N>"]);
+    case(&["--by", "most", "--repeat", "2"], "1", &["--by <BY>", "median, mean, min"]);
     case(&["--space", "none.toml"], "1", &["none.toml"]);
     let output = folder.run(&["tune", "--", "echo"]);
     assert!(output.status.code() == Some(2) && text(&output.stderr).contains("--knob <NAME=LEVELS>"));
@@ -313,11 +321,21 @@ fn completions_and_manual_know_the_options() {
         assert!(folder.stdout(&["completions", shell]).contains("maximize"), "{shell}");
     }
     assert!(folder.stdout(&["man"]).contains(".TH trimtab"));
+    let page = folder.stdout(&["man", "tune"]);
+    assert!(page.contains(".TH trimtab-tune") && page.contains("max\\-time") && page.contains("extract"), "{page}");
+    let output = folder.run(&["man", "tuen"]);
+    assert!(output.status.code() == Some(2) && text(&output.stderr).contains("no command `tuen`; there are antenna,"));
     folder.stdout(&["man", "--out", "pages"]);
     let page = fs::read_to_string(folder.0.join("pages/trimtab-tune.1")).unwrap();
     assert!(page.contains("extract") && folder.0.join("pages/trimtab.1").exists());
     let help = folder.stdout(&["tune", "--help"]);
     for word in ["Examples:", "{name} becomes a knob's level", "TRIMTAB_<NAME>", "--forbid <EXPRESSION>"] {
         assert!(help.contains(word), "no {word} in:\n{help}");
+    }
+    // clap would make a line end of `{n}`.
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for example in ["./measure.sh {opt} {unroll}", "-{level} -T{threads}", "'make -s SIZE={size} && ./bench | tail -1'"]
+    {
+        assert!(words.contains(example), "no {example} in:\n{help}");
     }
 }

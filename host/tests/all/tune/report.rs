@@ -85,6 +85,7 @@ fn the_report_shows_what_was_learned() {
         "Knobs that interact",
         "values came within two standard deviations",
         "exit code 3",
+        "<th scope=\"row\">&lt;b&gt;no&lt;/b&gt;</th>",
         "idle=&lt;a&gt;",
     ] {
         assert!(html.contains(words), "no {words}");
@@ -118,4 +119,33 @@ fn the_report_shows_what_was_learned() {
     page(&folder, "flat.jsonl");
     folder.run(&["tune", "--knob", "x=1,2", "--quiet", "--maximize", "--log", "two.jsonl", "--", "echo", "{x}e30"]);
     page(&folder, "two.jsonl");
+}
+
+/// promise: trimtab report | failures | grouped by what they said, with the levels they have in common
+#[test]
+fn the_report_explains_failures() {
+    let folder = Folder::new("tune-report-failures");
+    let body = "[ $1 != Os ] || { echo one >&2; echo 'cc: no Os here' >&2; exit 1; }";
+    script(&folder, "measure.sh", &format!("{body}\n[ $2 != 8 ] || {{ echo 'out of memory' >&2; exit 2; }}\n{COST}"));
+    let start = ["opt=Os,unroll=1", "opt=Os,unroll=2", "opt=Os,unroll=4", "opt=O1,unroll=8", "opt=O2,unroll=8"];
+    let starts = start.iter().flat_map(|start| ["--start", start]).collect::<Vec<_>>();
+    assert!(run(&folder, &[&["--budget", "30", "--log", "run.jsonl"], &starts[..]].concat()).status.success());
+    let html = page(&folder, "run.jsonl");
+    let failed = lines(&folder, "run.jsonl");
+    let count =
+        |what: &str| failed.iter().filter(|line| line["stderr"].as_str().is_some_and(|s| s.contains(what))).count();
+    let (flag, memory) = (count("no Os"), count("memory"));
+    let group = |reason: &str| {
+        let row = html.split(&format!("<th scope=\"row\">{reason}</th>")).nth(1);
+        row.unwrap_or_else(|| panic!("no row {reason}")).split("</tr>").next().unwrap().to_string()
+    };
+    for (reason, count, level) in [("cc: no Os here", flag, "opt=Os"), ("out of memory", memory, "unroll=8")] {
+        let row = group(reason);
+        assert!(row.starts_with(&format!("<td>{count}</td>")), "{row}");
+        assert!(row.contains(&format!(">{level} (always; it never succeeded)")), "{row}");
+        assert!(html.contains(&format!("<th scope=\"row\">{level}</th><td>{count} of {count}</td>")));
+    }
+    assert!(html.contains(&format!("Os: failed {flag} of {flag} times")));
+    // And no cost of it.
+    assert_eq!(html.matches("<title>Os: ").count(), 1);
 }
