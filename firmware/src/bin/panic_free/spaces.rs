@@ -1,7 +1,7 @@
 //! Knobs, spaces, encodings, tables, records.
 
 use trimtab::internals::Encoder;
-use trimtab::sizes::{features, graded_levels};
+use trimtab::sizes::{cached_rows, features, graded_levels};
 use trimtab::{Combination, Encoding, Event, Level, Record, Space};
 
 use crate::opaque::{Opaque, keep, say};
@@ -25,7 +25,7 @@ fn knobs(o: &Opaque) {
     for knob in o.part(&knobs) {
         keep((knob.levels(), knob.is_graded(), knob.position(o.size() as Level)));
     }
-    keep((features(o.part(&knobs)), graded_levels(o.part(&knobs))));
+    keep((features(o.part(&knobs)), graded_levels(o.part(&knobs)), cached_rows(o.part(&knobs), o.size())));
     if let Err(error) = Space::<2>::new(o.part(&knobs)) {
         say(error);
     }

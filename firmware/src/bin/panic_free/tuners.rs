@@ -13,6 +13,9 @@ use crate::opaque::{Opaque, keep, say};
 /// differently.
 static FLAT: ConstStaticCell<Pair<5, 0, 4, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
 static PROJECTED: ConstStaticCell<Pair<5, 20, 3, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
+/// Without a random map: the default, small and of a real size.
+static PLAIN: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
+static REAL_PLAIN: ConstStaticCell<Pair<24, 48, 0, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 
 /// A tuner and its cache.
@@ -54,21 +57,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 _ => keep(tuner.ask_recon(o.one_of(Region::UnitBox, &[Region::BoundingBox]), o.float())?),
             },
             2 => tuner.ask_begin()?,
-            3 => keep(tuner.ask_step(o.size() as u16)?),
+            3 if o.word().is_multiple_of(2) => keep(tuner.ask_step(o.size() as u16)?),
+            3 => keep(tuner.ask_step_with(o.size() as u16, cache)?),
+            4 if o.word().is_multiple_of(2) => tuner.tell_begin(&c, o.float())?,
             4 => tuner.tell(&c, o.float())?,
+            5 if o.word().is_multiple_of(2) => tuner.tell_failed_begin(&c)?,
             5 => tuner.tell_failed(&c)?,
             6 => tuner.enqueue(&c)?,
             7 => keep(tuner.cancel(&c)),
             8 => {
                 let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
                 let event = o.one_of(Event::Told(o.float()), &events);
+                tuner.replay_begin(&Record::new(&c, event))?;
+                keep(tuner.tell_step(o.size() as u16));
                 tuner.replay(&Record::new(&c, event))?;
             }
             9 => keep((tuner.best_posterior(), tuner.predict(&c))),
             _ => {
                 keep((tuner.space(), tuner.config(), tuner.seed()));
                 keep((tuner.noise(), tuner.relevance(o.size()), tuner.rebuilds()));
-                keep((tuner.pending(), tuner.queue()));
+                keep((tuner.pending(), tuner.queue(), tuner.inspect()));
                 keep((tuner.len(), tuner.is_empty(), tuner.failures(), tuner.best_observed()));
                 tuner.observations().for_each(|observation| keep((observation, observation.is_failure())));
             }
@@ -80,6 +88,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 pub(crate) fn call_all(o: &Opaque) {
     keep((Tuner::<1, 0, 0, 1, 1, 1>::default(), Cache::<0, 1, 1>::default()));
     if let Some(pair) = FLAT.try_take() {
+        pair.drive(o);
+    }
+    if let Some(pair) = PLAIN.try_take() {
+        pair.drive(o);
+    }
+    if let Some(pair) = REAL_PLAIN.try_take() {
         pair.drive(o);
     }
     if let Some(pair) = PROJECTED.try_take() {
