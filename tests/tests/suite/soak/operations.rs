@@ -49,7 +49,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         let near = self.tuner.observations().next().map(|o| o.combination);
         let candidates: Vec<_> = (0..8).map(|_| self.draw.combination(self.tuner.space(), near)).collect();
-        predictions(&self.tuner, candidates.into_iter(), worst);
+        // An ask in slices beside pending combinations allows no predictions: cancelling ends it.
+        let mut settled = self.tuner.clone();
+        settled.pending().to_vec().iter().for_each(|c| drop(settled.cancel(c)));
+        predictions(&settled, candidates.into_iter(), worst);
         self.replay();
         calls as u64
     }
