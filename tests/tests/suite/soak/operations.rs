@@ -51,7 +51,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let candidates: Vec<_> = (0..8).map(|_| self.draw.combination(self.tuner.space(), near)).collect();
         // An ask in slices beside pending combinations allows no predictions: cancelling ends it.
         let mut settled = self.tuner.clone();
-        settled.pending().to_vec().iter().for_each(|c| drop(settled.cancel(c)));
+        for c in settled.pending().to_vec() {
+            settled.cancel(&c);
+        }
         predictions(&settled, candidates.into_iter(), worst);
         self.replay();
         calls as u64
