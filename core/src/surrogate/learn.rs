@@ -25,6 +25,9 @@ use crate::surrogate::noise::Hypothesis;
 use crate::surrogate::observations::Point;
 use crate::surrogate::relevance::PairSums;
 
+/// How many standard deviations from the mean a cost is far.
+const FAR: f32 = 8.0;
+
 /// What the current factor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
@@ -83,7 +86,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     pub(crate) fn begin_learning(&mut self, space: &Space<K>, config: &Config, unchanged: usize) {
         let (n, measurements) = (self.observations.len(), self.measurements());
         let fits = n >= LEAST_FIT && self.fits_at(config, measurements);
-        let is_anew = unchanged < self.gp.len() || fits || n <= LEAST_FIT || config.refit == 0;
+        let is_young = n <= LEAST_FIT || config.refit == 0;
+        let is_anew = unchanged < self.gp.len() || fits || is_young || self.is_far(config);
         self.gp.truncate(unchanged);
         if is_anew {
             self.factors = self.factors.wrapping_add(1);
@@ -101,6 +105,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
         }
         (self.learning.goal, self.learning.part) = (goal, Part::Rows);
+    }
+
+    /// Whether the last cost is so far from those before it that they must be standardised anew.
+    fn is_far(&self, config: &Config) -> bool {
+        let last = self.observations.get(self.observations.len().saturating_sub(1));
+        let cost = last.filter(|o| config.standardise && !o.is_failure()).map(|o| self.standard.apply(o.value));
+        cost.is_some_and(|cost| !(cost.abs() <= FAR))
     }
 
     /// The first step of a prediction: covariances.

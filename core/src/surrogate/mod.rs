@@ -10,8 +10,8 @@
 //! - Pending combinations are fantasised while candidates are scored: each enters the process with
 //!   its predicted cost, which keeps the mean and removes the uncertainty about it.
 //! - A fit is due when the measurements have grown by a share; otherwise an observation is one more
-//!   row of the factor. Costs are standardised anew only with a new factor, so until then a new
-//!   observation changes nothing that was computed of the others.
+//!   row of the factor. Costs are standardised anew only with a new factor (or after one far from
+//!   the others), so until then a new observation changes nothing that was computed of the others.
 //! - A known noise is a share of the signal variance that was fitted last.
 //!
 //! **Cost.** `learn`: O(t²), or O(t³) if it fits or an old observation changed. A posterior: O(t²).
