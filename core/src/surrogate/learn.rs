@@ -111,7 +111,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn is_far(&self, config: &Config) -> bool {
         let last = self.observations.get(self.observations.len().saturating_sub(1));
         let cost = last.filter(|o| config.standardise && !o.is_failure()).map(|o| self.standard.apply(o.value));
-        cost.is_some_and(|cost| !(cost.abs() <= FAR))
+        cost.is_some_and(|cost| cost.abs() > FAR)
     }
 
     /// The first step of a prediction: covariances.
