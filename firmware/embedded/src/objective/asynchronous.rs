@@ -99,7 +99,7 @@ impl<const K: usize, O: Objective<K>> AsyncObjective<K> for Blocking<O> {
     }
 }
 
-/// Steps per slice of an ask or a tell: at most 80 000 instructions with 64 observations.
+/// Steps per slice of an ask or a tell: at most 80 000 instructions with 64 observations of 24 relays.
 pub const SLICE: u16 = 4;
 
 /// [`step`](super::step) with `async` hardware: the same bits.
