@@ -85,33 +85,6 @@ impl Rule {
     }
 }
 
-/// Least deviation of a label: one success or failure says something about its neighbours, not
-/// everything.
-const LEAST_LABEL: f32 = 0.15;
-/// Least chance of success that counts: if everything fails nearby, the score still decides.
-const LEAST_CHANCE: f32 = 1e-6;
-
-/// The chance that a measurement succeeds: Φ(f̂/σ) of the label's mean and deviation.
-pub(crate) fn chance(posterior: Posterior, signal: f32) -> f32 {
-    let sigma = sqrt((posterior.variance / signal).max(0.0)).max(LEAST_LABEL);
-    density_and_below(posterior.label / sigma).1.max(LEAST_CHANCE)
-}
-
-impl Rule {
-    /// A score that takes the chance of success into account, never below `score` itself: the
-    /// improvement on the incumbent's mean that it promises, times the chance. UCB takes the square:
-    /// its promise falls far more slowly than an expected improvement does.
-    pub(crate) fn weighed(&self, score: f32, chance: f32, incumbent: f32) -> f32 {
-        match self {
-            Self::Ucb { .. } => {
-                let (promise, chance) = (incumbent - score, chance * chance);
-                incumbent - if promise > 0.0 { promise * chance } else { promise / chance }
-            }
-            Self::ExpectedImprovement { .. } => score - ln(chance),
-        }
-    }
-}
-
 /// The derivatives of a score with respect to the posterior.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -271,21 +244,6 @@ mod tests {
         assert_eq!(rule.slopes(posterior), Slopes { mean: 1.0, variance: -0.75 });
         let improvement = Acquisition::ExpectedImprovement.prepare(10, 4.8, -1.5);
         assert_eq!(improvement, Rule::ExpectedImprovement { best: -1.5 });
-    }
-
-    #[test]
-    fn a_chance_takes_its_share_of_the_promise() {
-        let rule = Rule::Ucb { beta: 2.0 };
-        // The incumbent is at 1, the candidate promises −1: half a chance leaves a quarter of 2.
-        assert_eq!(rule.weighed(-1.0, 0.5, 1.0), 0.5);
-        // A candidate without a promise is pushed away, not drawn nearer.
-        assert_eq!(rule.weighed(2.0, 0.5, 1.0), 5.0);
-        let improvement = Rule::ExpectedImprovement { best: 0.0 };
-        assert!((improvement.weighed(1.0, 0.5, 0.0) - 1.693_147).abs() < 1e-5);
-        // Unknown: as likely as not. Near a success, certain; near a failure, hopeless but not zero.
-        let label = |label, variance| chance(Posterior { label, ..Posterior::new(0.0, variance) }, 1.0);
-        assert!((label(0.0, 1.0) - 0.5).abs() < 1e-5 && label(1.0, 0.01) > 0.999);
-        assert_eq!(label(-1.0, 0.0), LEAST_CHANCE);
     }
 
     /// Just below the needed variance a candidate cannot beat the best score, just above it can.

@@ -87,10 +87,14 @@ impl<const K: usize> Sweep<K> {
     }
 
     /// Appends the next step to the table; false at the end of the sweeps.
-    pub(crate) fn extend<const L: usize>(&mut self, space: &Space<K>, table: &mut LookupTable<K, L>) -> bool {
+    pub(crate) fn extend<const M: usize, const L: usize>(
+        &mut self,
+        space: &Space<K>,
+        table: &mut LookupTable<K, L>,
+    ) -> bool {
         while self.left > 0 {
             let (at, Some(knob)) = (self.at.level(self.knob), space.knobs().get(self.knob)) else { return false };
-            if let Some(level) = neighbours(knob, at).nth(self.step) {
+            if let Some(level) = neighbours(knob, at, M > 0).nth(self.step) {
                 self.step += 1;
                 self.left -= 1;
                 return table.push(Step { knob: self.knob as u16, level, kind: Kind::Row });
@@ -142,9 +146,10 @@ fn stride(count: u32, start: u32) -> u32 {
 }
 
 /// The levels to try beside one of a knob: all others, or for a graded knob those 1, 2, 4, … levels
-/// down and up.
-fn neighbours(knob: &Knob, level: Level) -> impl Iterator<Item = Level> {
-    let (levels, own, is_graded) = (knob.levels(), usize::from(level), knob.is_graded());
+/// down and up. A tuner that knows it has no graded knob does not link the latter.
+#[inline(always)]
+fn neighbours(knob: &Knob, level: Level, may_be_graded: bool) -> impl Iterator<Item = Level> {
+    let (levels, own, is_graded) = (knob.levels(), usize::from(level), may_be_graded && knob.is_graded());
     let all = (0..if is_graded { 0 } else { levels }).filter(move |other| *other != own);
     let distances = (0..if is_graded { 16 } else { 0 }).map(|power| 1usize << power);
     let near = distances.flat_map(move |distance| [own.checked_sub(distance), Some(own + distance)]).flatten();
@@ -167,7 +172,7 @@ mod tests {
         sweep.begin(space, &mut table, (candidates, from), &mut Random::new(seed, 0));
         let [mut at, second] = *table.starts();
         let (mut best, mut rows, mut i) = (None, 0, 0);
-        while sweep.extend(space, &mut table) {
+        while sweep.extend::<1, L>(space, &mut table) {
             let step = table.step(i).unwrap();
             let combination = at.with(usize::from(step.knob), step.level);
             match step.kind {
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_graded_knob_is_tried_in_doubling_steps() {
-        let levels = |knob: Knob, level| neighbours(&knob, level).collect::<std::vec::Vec<_>>();
+        let levels = |knob: Knob, level| neighbours(&knob, level, true).collect::<std::vec::Vec<_>>();
         assert_eq!(levels(Knob::nominal(4), 1), [0, 2, 3]);
         assert_eq!(levels(Knob::ranked(10), 3), [2, 4, 1, 5, 7]);
         assert_eq!(levels(Knob::ranked(256), 255), [254, 253, 251, 247, 239, 223, 191, 127]);

@@ -28,7 +28,7 @@
 //!   to them.
 //!
 //! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 per posterior; one
-//! triangle and six vectors.
+//! triangle and five vectors.
 
 use crate::config::Prior;
 use crate::math::cholesky::{Cholesky, CholeskyError};
@@ -42,21 +42,21 @@ pub struct Posterior {
     pub mean: f32,
     /// Variance, never negative.
     pub variance: f32,
-    /// Mean of the label: 1 for a measurement that succeeds, −1 for one that fails.
-    pub label: f32,
 }
 
 impl Posterior {
-    /// A posterior where nothing has failed.
+    /// A posterior with this mean and variance.
     pub const fn new(mean: f32, variance: f32) -> Self {
-        Self { mean, variance, label: 1.0 }
+        Self { mean, variance }
     }
 }
 
 /// Measurements of combinations that were measured before, beyond the first of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Repeats {
-    /// Their number.
+    /// Number of observations without a cost.
+    pub missing: f32,
+    /// Number of repeated measurements.
     pub count: f32,
     /// Sum of the squared deviations from the means of their combinations, divided by the noise.
     pub square: f32,
@@ -83,11 +83,8 @@ pub struct Gp<const T: usize, const P: usize> {
     factor: Cholesky<P>,
     costs: [f32; T],
     ones: [f32; T],
-    /// Whitened labels, if any measurement failed.
-    labels: [f32; T],
     /// How many of the whitened elements belong to the current factor.
     whitened: usize,
-    labelled: usize,
     weights: [f32; T],
     ones_weights: [f32; T],
     /// How many of the two vectors of weights are known.
@@ -110,9 +107,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             factor: Cholesky::new(),
             costs: [0.0; T],
             ones: [0.0; T],
-            labels: [0.0; T],
             whitened: 0,
-            labelled: 0,
             weights: [0.0; T],
             ones_weights: [0.0; T],
             weighed: 0,
@@ -143,13 +138,12 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// posterior.
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
-        (self.whitened, self.labelled) = (self.whitened.min(n), self.labelled.min(n));
-        self.weighed = 0;
+        (self.whitened, self.weighed) = (self.whitened.min(n), 0);
     }
 
-    /// Forgets costs and labels, which have changed, but not the factor.
+    /// Forgets the costs, which have changed, but not the factor.
     pub(crate) fn forget_costs(&mut self) {
-        (self.whitened, self.labelled, self.weighed) = (0, 0, 0);
+        (self.whitened, self.weighed) = (0, 0);
     }
 
     /// Extends the factor to n observations. `write(i, row)` writes the covariances of observation
@@ -201,7 +195,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let together = dot(ones, costs);
         self.mean = together * self.mean_variance;
         let square = (dot(costs, costs) - together * self.mean).max(0.0) + repeats.square;
-        let (count, weight) = (n as f32 + repeats.count, prior.signal_weight);
+        let (count, weight) = (n as f32 - repeats.missing + repeats.count, prior.signal_weight);
         self.signal = if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 };
         let log_signal = ln(self.signal);
         let by_signal = if weight.is_finite() { weight * (log_signal + 1.0 / self.signal) } else { 0.0 };
@@ -234,21 +228,6 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.factor.solve_upper(weights);
         self.weighed += 1;
         true
-    }
-
-    /// Learns which observations failed, through the same factor.
-    pub(crate) fn label(&mut self, failed: impl Iterator<Item = bool>) {
-        let (n, known) = (self.len(), self.labelled);
-        let Some(labels) = self.labels.get_mut(..n) else { return };
-        let new = labels.iter_mut().zip(failed).skip(known);
-        new.for_each(|(label, failed)| *label = if failed { -1.0 } else { 1.0 });
-        self.factor.solve_lower_from(known, labels, |_, _| true);
-        self.labelled = n;
-    }
-
-    /// Whether any measurement failed.
-    fn is_labelled(&self) -> bool {
-        self.labelled > 0
     }
 
     /// The logarithm of the marginal likelihood of the costs, including the prior of the signal
@@ -311,15 +290,12 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let Some(v) = v.get_mut(..n) else { return false };
         let known = usize::from(partial.len);
         partial.len = n as u16;
-        // Without a failure all labels are 1: a sum that has begun so goes on after the first.
-        let labels = if self.is_labelled() { &self.labels } else { &self.ones };
-        let mut whitened = self.costs.iter().zip(&self.ones).zip(labels).skip(known);
+        let mut whitened = self.costs.iter().zip(&self.ones).skip(known);
         self.factor.solve_lower_from(known, v, |_, v| {
-            let Some(((cost, one), label)) = whitened.next() else { return false };
+            let Some((cost, one)) = whitened.next() else { return false };
             partial.share -= v * v;
             partial.ones += v * one;
             partial.costs += v * cost;
-            partial.labels += v * label;
             partial.share > least
         })
     }
@@ -344,11 +320,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     pub(crate) fn finish(&self, partial: &Partial) -> Posterior {
         let ones = 1.0 - partial.ones;
         let share = partial.share + ones * ones * self.mean_variance;
-        Posterior {
-            mean: partial.costs + self.mean * ones,
-            variance: self.signal * share.max(0.0),
-            label: if self.is_labelled() { partial.labels } else { 1.0 },
-        }
+        Posterior { mean: partial.costs + self.mean * ones, variance: self.signal * share.max(0.0) }
     }
 
     /// The weight of the covariance of observations i and j in the slope of the log likelihood with
@@ -387,10 +359,9 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 pub(crate) struct Partial {
     /// κ − Σv²: the remaining share of the prior variance.
     share: f32,
-    /// Σv·(L⁻¹1), Σv·(L⁻¹y), and the same for labels.
+    /// Σv·(L⁻¹1) and Σv·(L⁻¹y).
     ones: f32,
     costs: f32,
-    labels: f32,
     /// Number of absorbed observations.
     len: u16,
 }
@@ -398,7 +369,7 @@ pub(crate) struct Partial {
 impl Partial {
     /// Nothing absorbed yet, at a combination with this prior variance.
     pub(crate) const fn new(own: f32) -> Self {
-        Self { share: own, ones: 0.0, costs: 0.0, labels: 0.0, len: 0 }
+        Self { share: own, ones: 0.0, costs: 0.0, len: 0 }
     }
 
     /// Number of absorbed observations.

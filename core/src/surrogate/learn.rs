@@ -3,10 +3,10 @@
 //! Algorithm 1, line 4: estimate a surrogate from the observations.
 //!
 //! ```text
-//!  no fit due                                          rows → costs → (weights) → labels
+//!  no fit due                                          rows → costs → (weights) → (failures)
 //!  fit of the product kernel, per sweep:   rows → costs → weights → columns of K⁻¹ → one step
 //!      then, per hypothesis of the noise:  rows → costs → evidence
-//!      then                                            rows → costs → (weights) → labels
+//!      then                                            rows → costs → (weights) → (failures)
 //! ```
 //!
 //! **Choices**
@@ -51,7 +51,7 @@ enum Part {
     HalfColumn,
     Column,
     Pairs,
-    Labels,
+    Failures,
 }
 
 /// Learning under way.
@@ -150,7 +150,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 self.assess(config)
             }
             Part::Weights if self.gp.weigh_step() => Part::Weights,
-            Part::Weights if goal == Goal::Posteriors => Part::Labels,
+            Part::Weights if goal == Goal::Posteriors => self.begin_failures(),
             Part::Weights => {
                 (self.learning.j, self.learning.sums) = (0, PairSums::ZERO);
                 Part::HalfColumn
@@ -164,10 +164,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 Part::Pairs
             }
             Part::Pairs => self.add_pairs(config),
-            Part::Labels => {
-                self.label();
-                Part::Done
-            }
+            Part::Failures => self.learn_failure(space),
             Part::Done => Part::Done,
         };
     }
@@ -200,7 +197,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 if self.needs_weights() {
                     Part::Weights
                 } else {
-                    Part::Labels
+                    self.begin_failures()
                 }
             }
             Goal::Evidence => {
@@ -209,6 +206,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 Part::Rows
             }
         }
+    }
+
+    /// A pass over all observations, if any failed.
+    fn begin_failures(&mut self) -> Part {
+        self.learning.j = 0;
+        if self.failures() > 0 { Part::Failures } else { Part::Done }
+    }
+
+    /// What one observation says about success.
+    fn learn_failure(&mut self, space: &Space<K>) -> Part {
+        let Self { observations, success, learning, .. } = self;
+        let Some(o) = observations.get(learning.j) else { return Part::Done };
+        let all = observations.combinations().get(..observations.len()).unwrap_or_default();
+        success.learn(space, all, learning.j, o.is_failure());
+        learning.j += 1;
+        Part::Failures
     }
 
     /// The slopes of one column; after the last, a step of the kernel's numbers.

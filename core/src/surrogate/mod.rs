@@ -4,8 +4,9 @@
 //! Algorithm 1, line 4: estimate a surrogate from the observations.
 //!
 //! **Choices**
-//! - A failure has no cost: it stands at the median of the successes, and a label of −1 goes through
-//!   the same factor. So a failure beside the optimum does not make the optimum look bad.
+//! - A failure has no cost. It stays in the factor, but with so much noise that it says next to
+//!   nothing about costs: beside the optimum it must not make the optimum look bad. What it says
+//!   about success goes into [`success`].
 //! - A combination measured n times is one row with 1/n of the noise; its spread joins the evidence.
 //! - Pending combinations are fantasised while candidates are scored: each enters the process with
 //!   its predicted cost, which keeps the mean and removes the uncertainty about it.
@@ -27,6 +28,7 @@ pub(crate) mod observations;
 pub(crate) mod path;
 pub(crate) mod product;
 pub(crate) mod relevance;
+pub(crate) mod success;
 
 use crate::config::{Config, Noise};
 use crate::error::InitError;
@@ -45,12 +47,17 @@ use noise::{Belief, Hypothesis, Seen};
 use observations::{Observations, Point};
 use path::Path;
 use product::Product;
+use success::Success;
 
 /// Observations needed for the first fit.
 const LEAST_FIT: usize = 3;
 
 /// Most combinations that can be pending (asked and not told), and most that can be queued.
 pub const MOST_PENDING: usize = 8;
+
+/// The noise of an observation that says next to nothing about costs, as a share of the signal
+/// variance. With 1000, which says nothing at all, runs beside failures were not better.
+const NOTHING: f32 = 10.0;
 
 /// Accepts a candidate of any variance.
 pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
@@ -62,8 +69,6 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) geometry: Geometry<K, M, D>,
     pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
-    /// The standardised median of the successes, which stands for the cost of a failure.
-    pub(crate) median: f32,
     /// Standardised costs of the fantasies.
     fantasies: heapless::Vec<f32, MOST_PENDING>,
     pub(crate) gp: Gp<T, P>,
@@ -71,6 +76,7 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) fit: Fit,
     pub(crate) hyper: Hyper,
     pub(crate) noise: Belief,
+    pub(crate) success: Success<M, T>,
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
     learning: Learning<K, T>,
@@ -84,13 +90,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             geometry: Geometry::empty(),
             observations: Observations::new(),
             standard: Standard::ZERO,
-            median: 0.0,
             fantasies: heapless::Vec::new(),
             gp: Gp::new(),
             product: Product::new(),
             fit: Fit::ZERO,
             hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
             noise: Belief::ZERO,
+            success: Success::NONE,
             next_fit: 0,
             learning: Learning::NONE,
             factors: 0,
@@ -110,6 +116,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.observations.clear();
         self.gp.clear();
         self.learning = Learning::NONE;
+        self.success = Success::NONE;
         (self.standard, self.next_fit, self.factors) = (Standard::NONE, LEAST_FIT, 0);
         Ok(())
     }
@@ -121,12 +128,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             let median = cost(self.observations.measured() / 2);
             self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
         }
-        let median = self.observations.ranked(self.observations.measured() / 2);
-        self.median = median.map_or(0.0, |o| self.standard.apply(o.value));
         self.gp.forget_costs();
     }
 
-    /// Conditions the process on the costs, and on failures if there are any.
+    /// Conditions the process on the costs.
     fn condition(&mut self, config: &Config) {
         let noise = self.noise.used;
         self.whiten_costs();
@@ -135,15 +140,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.needs_weights() {
             self.gp.weigh();
         }
-        self.label();
     }
 
     /// Whitens the costs that are new.
     fn whiten_costs(&mut self) {
-        let Self { observations, standard, fantasies, median, gp, .. } = self;
+        let Self { observations, standard, fantasies, gp, .. } = self;
         gp.whiten_costs(|i| match observations.get(i) {
             Some(o) if !o.is_failure() => standard.apply(o.value),
-            Some(_) => *median,
+            Some(_) => 0.0,
             None => fantasies.get(i - observations.len()).copied().unwrap_or(0.0),
         });
     }
@@ -153,13 +157,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.noise.used.is_noisy() || D > 0
     }
 
-    /// Learns which observations failed, if any did.
-    fn label(&mut self) {
-        if self.observations.measured() < self.observations.len() {
-            // Fantasies, which follow the observations, are expected to succeed.
-            let failed = self.observations.costs().map(|cost| cost.is_none());
-            self.gp.label(failed.chain(core::iter::repeat(false)));
-        }
+    /// Number of observations that failed.
+    pub(crate) fn failures(&self) -> usize {
+        self.observations.len() - self.observations.measured()
     }
 
     /// The repeated measurements under a hypothesis, in standardised units. Beside a noise that the
@@ -167,7 +167,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn repeats(&self, config: &Config, noise: &Hypothesis) -> Repeats {
         let (again, spread) = self.repeated();
         let counts = D == 0 && !matches!(config.noise, Noise::Given(_));
-        if counts { noise.repeats(again, spread * spread) } else { Repeats::default() }
+        let repeats = if counts { noise.repeats(again, spread * spread) } else { Repeats::default() };
+        Repeats { missing: self.failures() as f32, ..repeats }
     }
 
     /// The number of repeated measurements, and the root of the sum of their squared deviations in
@@ -205,7 +206,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 }
                 self.whiten_costs();
                 self.gp.whiten_ones();
-                self.gp.assess(&config.prior, Repeats::default());
+                let missing = self.failures() as f32;
+                self.gp.assess(&config.prior, Repeats { missing, ..Repeats::default() });
                 self.gp.log_likelihood()
             });
         }
@@ -237,9 +239,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         is_young || self.fits_at(config, self.measurements() + 1)
     }
 
-    /// After an observation was removed: the next fit must not wait for more observations than
+    /// After observation i was removed: the next fit must not wait for more observations than
     /// before.
-    pub(crate) fn observation_removed(&mut self) {
+    pub(crate) fn observation_removed(&mut self, i: usize) {
+        self.success.remove(i, self.observations.len() + 1);
         self.next_fit = self.next_fit.min(self.measurements() + 1);
     }
 
@@ -274,7 +277,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.whiten_costs();
         self.gp.whiten_ones();
         self.gp.assess(&config.prior, self.repeats(config, &noise));
-        self.label();
     }
 
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
@@ -482,7 +484,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
             let Some(point) = self.observations.points_from(i).next() else { return };
             self.covariances(point, 0, row);
             if let Some(own) = row.last_mut() {
-                *own += noise.of_mean(self.observations.repeats(i));
+                let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
+                *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };
             }
         })
     }

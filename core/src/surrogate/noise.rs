@@ -91,7 +91,7 @@ impl Hypothesis {
         if !self.is_noisy() {
             return Repeats::default();
         }
-        Repeats { count, square: square / self.noise, log_noise: ln(self.noise) }
+        Repeats { count, square: square / self.noise, log_noise: ln(self.noise), missing: 0.0 }
     }
 }
 

@@ -66,7 +66,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             }
             let relevance = if factor.is_at_limit() { relevance.min(0.0) } else { *relevance };
             factor.own.climb(relevance - factor.own.at * PRECISION, OWN);
-            if factor.is_graded() {
+            if M > 0 && factor.is_graded() {
                 factor.length.climb(length - (factor.length.at - PRIOR_LENGTH) * PRECISION, LENGTH);
             }
         }

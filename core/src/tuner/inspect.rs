@@ -21,8 +21,6 @@ pub struct Inspected<const K: usize> {
     pub repeated: (f32, f32),
     /// How costs are standardised: the cap, the mean and the deviation, in the user's units.
     pub standard: [f32; 3],
-    /// The standardised cost that stands for a failure.
-    pub failure: f32,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -41,7 +39,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             noise: self.model.noise.used.noise,
             repeated: (again, spread),
             standard: self.model.standard.parts(),
-            failure: self.model.median,
         }
     }
 }

@@ -8,16 +8,40 @@
 //! - Sweeps ignore pending combinations, which a log of outcomes does not know. With some pending,
 //!   the filled table is scored once more, with fantasies.
 //! - Pruning saves work but never changes the winner.
+//! - UCB promises most where nothing is known, so a score weighted by the chance of success still
+//!   went into the failing half; the chance decides first, the score among those that pass.
 
 use super::{Purpose, Tuner};
-use crate::acquire::acquisition::{Rule, chance};
+use crate::acquire::acquisition::Rule;
 use crate::acquire::cache::{Cache, Row};
 use crate::acquire::sweep::{Scored, Sweep};
 use crate::acquire::table::{Kind, Step, swept, whole};
+use crate::math::float::ln;
 use crate::space::Combination;
+use crate::space::knob::Level;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Point;
 use crate::surrogate::path::Path;
+use crate::surrogate::success::chance;
+
+/// A candidate is asked only if it is at least this many times as likely to succeed as the best
+/// measured combination, as long as there is one. A fixed chance instead solved a few runs more
+/// beside a failing half of the space, and asked nonsense where failures are mere chance.
+const LIKELY: f32 = 0.8;
+/// Above every score.
+const UNLIKELY: f32 = 1e4;
+
+/// What a search does before it scores rows, a step each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// The logit that candidates need.
+    NeededLogit,
+    /// The logit of the path's start.
+    Logit,
+    /// Its products with the observations.
+    Path,
+}
 
 /// A search under way.
 #[derive(Clone, Debug)]
@@ -27,14 +51,19 @@ pub(super) struct Search<const K: usize, const T: usize> {
     row: usize,
     path: Path<K, T>,
     sweep: Sweep<K>,
-    /// Whether the path has begun.
-    is_begun: bool,
+    /// What has to be done before the next row, and whether the path goes on from the second start.
+    before: Before,
+    is_second: bool,
     best: Option<Scored<K>>,
     /// The score of what is proposed in the end.
     pub(super) score: f32,
     pub(super) rule: Rule,
-    /// The smallest posterior mean of all measured combinations.
+    /// The observation with the smallest posterior mean, and that mean.
+    measured_best: Option<usize>,
     pub(super) incumbent: f32,
+    /// The logit of success that a candidate needs, and that of the path's combination.
+    needed_logit: f32,
+    logit: f32,
 }
 
 impl<const K: usize, const T: usize> Search<K, T> {
@@ -43,16 +72,21 @@ impl<const K: usize, const T: usize> Search<K, T> {
         row: 0,
         path: Path::EMPTY,
         sweep: Sweep::EMPTY,
-        is_begun: false,
+        before: Before::Nothing,
+        is_second: false,
         best: None,
         score: 0.0,
         rule: Rule::Ucb { beta: 0.0 },
+        measured_best: None,
         incumbent: 0.0,
+        needed_logit: 0.0,
+        logit: 0.0,
     };
 
     /// Starts over at the first row.
     pub(super) fn restart(&mut self) {
-        (self.step, self.row, self.is_begun, self.best) = (0, 0, false, None);
+        (self.step, self.row, self.best) = (0, 0, None);
+        (self.before, self.is_second) = (Before::NeededLogit, false);
     }
 
     /// The best candidate so far.
@@ -69,6 +103,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     pub(super) fn begin_search(&mut self) {
         let best = self.by_posterior();
         self.search.incumbent = best.map_or(0.0, |i| self.model.measured_mean(i).unwrap_or(0.0));
+        self.search.measured_best = best;
         self.search.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), self.search.incumbent);
         self.search.restart();
         if !self.is_filled() {
@@ -107,12 +142,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             if cache.is_none() && self.model.gp.weigh_step() {
                 continue;
             }
-            if !self.search.is_begun {
-                self.search.is_begun = true;
-                if whole == 0 {
-                    let [start, _] = *self.table.starts();
-                    self.model.begin(&mut self.search.path, start, covered);
-                }
+            if self.search.before != Before::Nothing {
+                self.search.before = self.prepare(whole, covered);
                 continue;
             }
             if !(if whole > 0 { self.search.row < whole } else { self.has_step() }) {
@@ -125,7 +156,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             let scored = if whole > 0 {
                 self.score_index(prune, cache.as_mut().and_then(|cache| cache.row_mut(self.search.row)))
             } else {
-                self.score_step(prune, covered, cache.as_mut().and_then(|cache| cache.row_mut(self.search.row)))
+                self.score_step(prune, cache.as_mut().and_then(|cache| cache.row_mut(self.search.row)))
             };
             if let Some(scored) = scored
                 && self.search.best.as_ref().is_none_or(|best| scored.score < best.score)
@@ -145,7 +176,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// Whether the table has another step, after a sweep that is under way has added it.
     fn has_step(&mut self) -> bool {
         if self.table.step(self.search.step).is_none() && !self.table.is_swept {
-            self.table.is_swept = !self.search.sweep.extend(&self.space, &mut self.table);
+            self.table.is_swept = !self.search.sweep.extend::<M, L>(&self.space, &mut self.table);
         }
         self.table.step(self.search.step).is_some()
     }
@@ -169,11 +200,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 self.model.extend_posterior(v, partial, write)?
             }
         };
-        Some(self.scored(c, posterior))
+        let scored = self.scored(c, posterior);
+        Some(if scored.score < self.bar() { self.weighed(scored, self.logit(&c)) } else { scored })
     }
 
     /// Follows the next step of the table, and scores it if it is a row that may be asked.
-    fn score_step(&mut self, prune: bool, covered: usize, row: Option<&mut Row<D, T>>) -> Option<Scored<K>> {
+    fn score_step(&mut self, prune: bool, row: Option<&mut Row<D, T>>) -> Option<Scored<K>> {
         let i = self.search.step;
         let Step { knob, level, kind } = self.table.step(i)?;
         let (knob, is_sweeping) = (usize::from(knob), !self.table.is_swept);
@@ -183,11 +215,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         self.search.step += 1;
         match kind {
-            Kind::Go => self.model.go(&mut self.search.path, (knob, level)),
-            Kind::Restart => {
-                let [_, second] = *self.table.starts();
-                self.model.begin(&mut self.search.path, second, covered);
+            Kind::Go => {
+                self.search.logit += self.logit_gain(knob, level);
+                self.model.go(&mut self.search.path, (knob, level));
             }
+            Kind::Restart => (self.search.before, self.search.is_second) = (Before::Logit, true),
             Kind::Row | Kind::Closed => self.search.row += 1,
         }
         if kind != Kind::Row {
@@ -228,7 +260,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 self.model.extend_posterior(v, partial, write)?
             }
         };
-        let scored = self.scored(c, posterior);
+        let mut scored = self.scored(c, posterior);
+        // A score only grows by its chance.
+        if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
+            scored = self.weighed(scored, self.search.logit + self.logit_gain(knob, level));
+        }
         if is_sweeping {
             self.search.sweep.report(&scored);
         }
@@ -246,14 +282,72 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         move |mean| rule.needed_variance(mean, bar)
     }
 
-    /// A candidate with its score, which takes its chance of success into account if anything has
-    /// failed.
+    /// A candidate with its score, whatever its chance of success.
     fn scored(&self, combination: Combination<K>, posterior: Posterior) -> Scored<K> {
-        let Search { rule, incumbent, .. } = &self.search;
-        let mut score = rule.score(posterior);
-        if self.failures() > 0 {
-            score = rule.weighed(score, chance(posterior, self.model.gp.signal()), *incumbent);
+        Scored { combination, posterior, score: self.search.rule.score(posterior) }
+    }
+
+    /// The same after its chance of success: a candidate that is much less likely to succeed than the
+    /// incumbent comes after all that are not, the likeliest first.
+    #[inline(never)]
+    fn weighed(&self, scored: Scored<K>, logit: f32) -> Scored<K> {
+        let missing = self.search.needed_logit - logit;
+        if self.failures() == 0 || missing <= 0.0 {
+            return scored;
         }
-        Scored { combination, posterior, score }
+        Scored { score: UNLIKELY + missing, ..scored }
+    }
+
+    /// The logit that a candidate needs beside this incumbent. Before the first success nothing has
+    /// it, so the likeliest candidate is asked.
+    #[inline(never)]
+    fn needed_logit(&self, incumbent: Option<usize>) -> f32 {
+        let Some(o) = incumbent.and_then(|i| self.model.observations.get(i)) else { return UNLIKELY };
+        let needed = LIKELY * chance(self.logit(&o.combination)).max(f32::MIN_POSITIVE);
+        ln(needed / (1.0 - needed))
+    }
+
+    /// The logit of success of a combination.
+    #[inline(never)]
+    fn logit(&self, c: &Combination<K>) -> f32 {
+        if self.failures() == 0 { 0.0 } else { self.model.success.logit(&self.space, c, self.measured()) }
+    }
+
+    /// What the path's logit gains by this level of a knob.
+    #[inline(never)]
+    fn logit_gain(&self, knob: usize, level: Level) -> f32 {
+        if self.failures() == 0 {
+            return 0.0;
+        }
+        let from = self.search.path.at().level(knob);
+        self.model.success.change(&self.space, self.measured(), knob, (from, level))
+    }
+
+    /// The combinations with an outcome, without fantasies.
+    fn measured(&self) -> &[Combination<K>] {
+        self.model.observations.combinations().get(..self.len()).unwrap_or_default()
+    }
+
+    /// One step before the next row; returns the step after it.
+    #[inline(never)]
+    fn prepare(&mut self, whole: usize, covered: usize) -> Before {
+        let [first, second] = *self.table.starts();
+        let at = if self.search.is_second { second } else { first };
+        match self.search.before {
+            Before::NeededLogit if self.failures() > 0 => {
+                self.search.needed_logit = self.needed_logit(self.search.measured_best);
+                Before::Logit
+            }
+            Before::NeededLogit | Before::Logit if whole == 0 && self.failures() > 0 => {
+                self.search.logit = self.logit(&at);
+                Before::Path
+            }
+            _ => {
+                if whole == 0 {
+                    self.model.begin(&mut self.search.path, at, covered);
+                }
+                Before::Nothing
+            }
+        }
     }
 }

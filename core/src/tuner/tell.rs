@@ -215,7 +215,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let observations = &mut self.model.observations;
         let evicted = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
         observations.remove(evicted);
-        self.model.observation_removed();
+        self.model.observation_removed(evicted);
         evicted
     }
 

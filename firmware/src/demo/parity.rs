@@ -15,6 +15,7 @@
 //! | graded | graded and ranked knobs, no projection, a combination measured twice |
 //! | feasible | a predicate, expected improvement, random signs |
 //! | compact | the paper's bits, its random map and its schedule of β |
+//! | failing | graded knobs of which every combination above a cost fails; a failed one has cost `failed` |
 //!
 //! **Choices**
 //! - The costs use only sums and products, which every machine rounds alike.
@@ -69,21 +70,22 @@ impl Default for Tuners {
 /// Makes all runs and hands out their lines.
 pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(), Error> {
     let default = Config::default();
-    trace("whole", &mut tuners.whole, Space::new(&WHOLE)?, default, &[], emit)?;
-    trace("refreshed", &mut tuners.refreshed, relays::space()?, default, &[], emit)?;
+    trace("whole", &mut tuners.whole, Space::new(&WHOLE)?, default, NONE_FAIL, &[], emit)?;
+    trace("refreshed", &mut tuners.refreshed, relays::space()?, default, NONE_FAIL, &[], emit)?;
     // Told before anything is asked, and one of them twice.
     let known: &[[Level; 4]] = &[[0, 0, 0, 0], [6, 4, 8, 4], [0, 0, 0, 0]];
-    trace("graded", &mut tuners.graded, Space::new(&GRADED)?, default, known, emit)?;
+    trace("graded", &mut tuners.graded, Space::new(&GRADED)?, default, NONE_FAIL, known, emit)?;
     let improvement = Config { acquisition: Acquisition::ExpectedImprovement, map: Distribution::Signs, ..default };
     let space = Space::new(&FEASIBLE)?.with_feasible(&is_feasible);
-    trace("feasible", &mut tuners.feasible, space, improvement, &[], emit)?;
+    trace("feasible", &mut tuners.feasible, space, improvement, NONE_FAIL, &[], emit)?;
     let compact = Config {
         encoding: Encoding::Compact,
         map: Distribution::Uniform01,
         acquisition: Acquisition::Ucb(Beta::Theorem { delta: 0.1, scale: 0.5 }),
         ..default
     };
-    trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, &[], emit)
+    trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, NONE_FAIL, &[], emit)?;
+    trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)
 }
 
 /// About a third of all combinations: the first knob and the last exclude each other, and the ranks
@@ -92,12 +94,16 @@ fn is_feasible(c: &Combination<7>) -> bool {
     !(c.level(0) == 1 && c.level(6) > 2) && c.level(1) + c.level(4) < 6
 }
 
-/// One run: tells `known`, then asks until the tuner is full.
+/// No cost is above this.
+const NONE_FAIL: f32 = f32::INFINITY;
+
+/// One run: tells `known`, then asks until the tuner is full. A cost above `most` is a failure.
 fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     run: &str,
     tuner: &mut Tuner<K, M, D, T, L, P>,
     space: Space<K>,
     config: Config,
+    most: f32,
     known: &[[Level; K]],
     emit: &mut dyn FnMut(Arguments<'_>),
 ) -> Result<(), Error> {
@@ -113,9 +119,19 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
             proposal => proposal?,
         };
         let y = cost(&proposal.combination);
-        tuner.tell(&proposal.combination, y)?;
+        let failed = y > most;
+        if failed {
+            tuner.tell_failed(&proposal.combination)?;
+        } else {
+            tuner.tell(&proposal.combination, y)?;
+        }
         let [mean, deviation, score] = [proposal.mean, proposal.std_dev, proposal.score].map(Bits);
-        emit(format_args!("{run} {t} {} {mean} {deviation} {score} {}", Levels(&proposal.combination), Bits(y)));
+        let levels = Levels(&proposal.combination);
+        if failed {
+            emit(format_args!("{run} {t} {levels} {mean} {deviation} {score} failed"));
+        } else {
+            emit(format_args!("{run} {t} {levels} {mean} {deviation} {score} {}", Bits(y)));
+        }
     }
     if tuner.ask() == Err(AskError::Exhausted) {
         emit(format_args!("{run} exhausted"));

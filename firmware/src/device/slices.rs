@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `plain`, `cached` | as many observations as fit, every step of every fit |
 //! | `noisy` | measuring again is weighed |
-//! | `failing` | every third measurement fails, so labels are whitened too |
+//! | `failing` | every third measurement fails, so what fails is learned too |
 //! | `batch` | seven combinations are pending |
 //! | `infeasible` | the predicate allows nothing that is drawn at random |
 

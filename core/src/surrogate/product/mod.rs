@@ -198,7 +198,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             };
             (factor.levels, factor.first) = (knob.levels() as u16, first as u16);
             (factor.own, factor.length) = (Fitted::new(0.0), Fitted::new(PRIOR_LENGTH));
-            if factor.kind == Kind::Valued {
+            if M > 0 && factor.kind == Kind::Valued {
                 let positions = (0..knob.levels()).map(|level| knob.position(level as Level));
                 let (low, high) = positions
                     .clone()
@@ -243,7 +243,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             factor.same = 1.0 + factor.relevance;
             factor.differ = 1.0 - factor.relevance / (f32::from(factor.levels) - 1.0);
             self.whole *= factor.same;
-            if graded {
+            if M > 0 && graded {
                 let range = usize::from(factor.first)..usize::from(factor.first) + usize::from(factor.levels);
                 let (Some(tables), Some(means), Some(slopes)) =
                     (tables.get_mut(range.clone()), means.get_mut(range.clone()), slopes.get_mut(range))

@@ -34,7 +34,7 @@ fn process(o: &Opaque) {
         row.iter_mut().skip(i).for_each(|own| *own = diagonal);
     };
     keep(gp.extend(o.size(), write).is_ok());
-    let repeats = Repeats { count: o.float(), square: o.float(), log_noise: o.float() };
+    let repeats = Repeats { missing: o.float(), count: o.float(), square: o.float(), log_noise: o.float() };
     gp.condition(o.part(&y), &prior(o), repeats);
     keep((gp.log_likelihood(), gp.signal(), gp.len(), gp.is_empty()));
     keep(gp.posterior(o.float(), |row| row.fill(other)));
@@ -80,7 +80,7 @@ fn scores(o: &Opaque) {
     let theorem = Beta::Theorem { scale: o.float(), delta: o.float() };
     let beta = o.one_of(theorem, &[Beta::Constant(o.float()), Beta::Logarithmic(o.float())]);
     let acquisition = o.one_of(Acquisition::ExpectedImprovement, &[Acquisition::Ucb(beta)]);
-    let posterior = Posterior { label: o.float(), ..Posterior::new(o.float(), o.float()) };
+    let posterior = Posterior::new(o.float(), o.float());
     let prepared = acquisition.prepare(o.size(), o.float(), o.float());
     let any = [Rule::Ucb { beta: o.float() }, Rule::ExpectedImprovement { best: o.float() }];
     let rule = o.one_of(prepared, &any);

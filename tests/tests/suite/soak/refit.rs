@@ -25,6 +25,7 @@ pub(super) struct Refit<const K: usize> {
     signal: f64,
     standard: Standard,
     goal: Goal,
+    failures: f64,
 }
 
 /// From costs to standardised costs.
@@ -86,9 +87,8 @@ impl<const K: usize> Refit<K> {
         {
             return None;
         }
-        let median = f64::from(fitted.failure);
         let y: Vec<f64> =
-            observations.iter().map(|o| if o.is_failure() { median } else { standard.apply(cost(o)) }).collect();
+            observations.iter().map(|o| if o.is_failure() { 0.0 } else { standard.apply(cost(o)) }).collect();
         let combinations: Vec<_> = observations.iter().map(|o| o.combination).collect();
         let (factors, whole) = factors(space, &fitted);
         let mut own = Self {
@@ -104,6 +104,7 @@ impl<const K: usize> Refit<K> {
             signal: 1.0,
             standard,
             goal: config.goal,
+            failures: (observations.len() - costs.len()) as f64,
         };
         own.factorise(observations)?;
         own.condition(config);
@@ -119,6 +120,8 @@ impl<const K: usize> Refit<K> {
             let mut row: Vec<f64> = (0..=i).map(|j| self.kernel(&o.combination, &self.combinations[j])).collect();
             let times = f64::from(o.repeats.max(1));
             row[i] += f64::from(self.fitted.residual) + f64::from(self.fitted.noise) / times;
+            // A failure says next to nothing about costs.
+            row[i] += if o.is_failure() { 10.0 } else { 0.0 };
             for j in 0..=i {
                 let known: f64 = (0..j).map(|k| row[k] * if j == i { row[k] } else { self.factor[j][k] }).sum();
                 row[j] = if j == i { (row[j] - known).sqrt() } else { (row[j] - known) / self.factor[j][j] };
@@ -149,7 +152,7 @@ impl<const K: usize> Refit<K> {
         self.mean = together * self.mean_variance;
         let (count, square) = self.repeats(config);
         let square = (dot(&y, &y) - together * self.mean).max(0.0) + square;
-        let signal = (square + weight) / (y.len() as f64 + count + weight);
+        let signal = (square + weight) / (y.len() as f64 - self.failures + count + weight);
         self.signal = if weight.is_finite() { signal.max(1e-12) } else { 1.0 };
         self.whitened = y.iter().zip(&ones).map(|(y, one)| y - self.mean * one).collect();
         self.ones = ones;
