@@ -39,6 +39,7 @@ mod lookup;
 pub(crate) mod proposal;
 pub(crate) mod record;
 mod search;
+mod settled;
 mod tell;
 
 use heapless::Vec;
