@@ -49,6 +49,9 @@ use std::thread;
 use std::time::Instant;
 
 pub(crate) use args::TuneArgs;
+pub(crate) use measure::{Measurer, Outcome};
+pub(crate) use process::Stop;
+pub(crate) use template::Template;
 
 use trimtab::Noise;
 
@@ -59,9 +62,8 @@ use crate::terminal;
 use finish::Finish;
 use history::{History, Trial};
 use log::Log;
-use measure::{Failure, Outcome};
+use measure::Failure;
 use plan::Plan;
-use process::Stop;
 use summary::Summary;
 use view::View;
 

@@ -57,10 +57,11 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
         let asking = clock.seconds();
         settle(&mut method, &built, mask, &mut records);
         let combination = mask.lift(&asked);
-        let failed = built.fence.as_ref().is_some_and(|fence| fence.fails(&combination));
+        let is_fenced = built.fence.as_ref().is_some_and(|fence| fence.fails(&combination));
         let clock = Clock::start();
-        let value = if failed { f64::INFINITY } else { problem.cost(&combination) };
+        let value = if is_fenced { f64::INFINITY } else { problem.cost(&combination) };
         let objective_seconds = clock.seconds();
+        let failed = is_fenced || (problem.may_fail() && value == f64::INFINITY);
         if !failed && !value.is_finite() {
             return Err(Error::Failed(format!("{combination:?} costs {value}, but costs must be finite")));
         }
