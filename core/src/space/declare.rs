@@ -96,6 +96,7 @@ macro_rules! knobs {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use crate::space::Space;
     use crate::space::knob::{Knob, Scale};

@@ -86,6 +86,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::config::Config;
