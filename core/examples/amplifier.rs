@@ -4,45 +4,65 @@
 
 #![allow(clippy::unwrap_used)]
 
-use trimtab::{Combination, Config, Error, Knob, Scale, Space};
+use trimtab::{Combination, Config, Error, Space};
 
-const KNOBS: [Knob; 4] = [
-    Knob::nominal(4),                                             // input of the mux
-    Knob::graded(&[1.0, 2.2, 4.7, 10.0, 22.0, 47.0], Scale::Log), // feedback resistor, kΩ
-    Knob::graded(&[10.0, 22.0, 47.0, 100.0, 220.0], Scale::Log),  // capacitor, pF
-    Knob::ranked(8),                                              // bias, in steps
-];
+/// What the levels of the mux are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Input {
+    Line,
+    Phono,
+    Tape,
+    Tuner,
+}
+
+trimtab::knobs! {
+    /// The settings of the amplifier.
+    struct Settings {
+        input: Input = nominal [Input::Line, Input::Phono, Input::Tape, Input::Tuner],
+        /// Feedback resistor.
+        kiloohm: f32 = log [1.0, 2.2, 4.7, 10.0, 22.0, 47.0],
+        picofarad: f32 = log [10.0, 22.0, 47.0, 100.0, 220.0],
+        bias: i8 = ranked [0, 1, 2, 3, 4, 5, 6, 7],
+    }
+}
 const BUDGET: usize = 48;
-type Amplifier = trimtab::tuner!(KNOBS, observations: BUDGET, rows: 128);
+type Amplifier = trimtab::tuner!(Settings::KNOBS, observations: BUDGET, rows: 128);
 
 /// Full bias with the smallest resistor would overheat the output stage, so it is never asked.
 fn is_safe(c: &Combination<4>) -> bool {
-    !(c.level(1) == 0 && c.level(3) == 7)
+    let settings = Settings::of(c);
+    !(settings.kiloohm == 1.0 && settings.bias == 7)
 }
 
 /// Distortion in dB, or `None` if the amplifier oscillates and nothing can be measured.
-fn measure(c: &Combination<4>) -> Option<f32> {
-    let (mux, resistor, capacitor, bias) = (c.level(0), c.level(1), c.level(2), c.level(3));
-    if resistor >= 4 && capacitor == 0 {
+fn measure(settings: Settings) -> Option<f32> {
+    let Settings { input, kiloohm, picofarad, bias } = settings;
+    if kiloohm >= 22.0 && picofarad == 10.0 {
         return None;
     }
-    let input = [6.0, 0.0, 9.0, 3.0][usize::from(mux)];
-    let pole = (f32::from(resistor) + f32::from(capacitor) - 5.0).abs();
-    let crossover = (f32::from(bias) - 4.0).abs() + 0.5 * (f32::from(resistor) - 3.0).abs();
+    let input = match input {
+        Input::Line => 6.0,
+        Input::Phono => 0.0,
+        Input::Tape => 9.0,
+        Input::Tuner => 3.0,
+    };
+    let pole = (kiloohm * picofarad / 470.0).log2().abs();
+    let crossover = (f32::from(bias) - 4.0).abs() + 0.5 * (kiloohm / 10.0).log2().abs();
     Some(-90.0 + input + 4.0 * pole + 2.0 * crossover)
 }
 
 fn tune() -> Result<Amplifier, Error> {
     let mut tuner = Amplifier::new();
-    tuner.init(Space::new(&KNOBS)?.with_feasible(&is_safe), Config::default(), 1)?;
+    tuner.init(Space::new(&Settings::KNOBS)?.with_feasible(&is_safe), Config::default(), 1)?;
     for i in 1..=BUDGET {
         let proposal = tuner.ask()?;
-        if let Some(decibels) = measure(&proposal.combination) {
+        let settings = Settings::of(&proposal.combination);
+        if let Some(decibels) = measure(settings) {
             tuner.tell(&proposal.combination, decibels)?;
-            println!("{i:3}  {:?}  {decibels:6.1} dB", proposal.combination);
+            println!("{i:3}  {decibels:6.1} dB  {settings:?}");
         } else {
             tuner.tell_failed(&proposal.combination)?;
-            println!("{i:3}  {:?}  oscillates", proposal.combination);
+            println!("{i:3}  oscillates  {settings:?}");
         }
     }
     Ok(tuner)
@@ -52,7 +72,7 @@ fn main() -> Result<(), Error> {
     let tuner = tune()?;
     if let Some(best) = tuner.best_observed() {
         let all = tuner.space().cardinality();
-        println!("best of {all} combinations: {:?} with {:.1} dB", best.combination, best.value);
+        println!("best of {all} combinations: {:.1} dB with {:?}", best.value, Settings::of(&best.combination));
     }
     Ok(())
 }
@@ -62,6 +82,6 @@ fn it_finds_the_best_of_all() {
     let tuner = tune().unwrap();
     let space = tuner.space();
     let all = (0..=space.last_index()).map(|i| space.at(i).unwrap()).filter(|c| space.is_feasible(c));
-    let best = all.filter_map(|c| measure(&c)).fold(f32::INFINITY, f32::min);
+    let best = all.filter_map(|c| measure(Settings::of(&c))).fold(f32::INFINITY, f32::min);
     assert_eq!(tuner.best_observed().map(|found| found.value), Some(best));
 }

@@ -4,9 +4,10 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 
 use crate::space::knob::Level;
+use crate::space::{Space, SpaceError};
 
-/// One level per knob of a space. Only a [`Space`](crate::Space) creates one, so its levels are
-/// always valid.
+/// One level per knob of a space, made by [`new`](Self::new) or by [`Space::combination`]: its levels
+/// are always valid.
 ///
 /// ```
 /// use trimtab::{Knob, Space};
@@ -41,6 +42,19 @@ impl<const K: usize> Hash for Combination<K> {
 impl<const K: usize> Combination<K> {
     /// No knobs; all zero.
     pub(crate) const EMPTY: Self = Self { levels: [0; K], knobs: 0 };
+
+    /// One level per knob of a space; [`Space::combination`] by another name.
+    ///
+    /// ```
+    /// use trimtab::{Combination, Knob, Space};
+    /// let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)])?;
+    /// assert_eq!(Combination::new(&space, &[3, 5])?.level(1), 5);
+    /// assert!(Combination::new(&space, &[3]).is_err() && Combination::new(&space, &[3, 8]).is_err());
+    /// # Ok::<(), trimtab::SpaceError>(())
+    /// ```
+    pub fn new(space: &Space<K>, levels: &[Level]) -> Result<Self, SpaceError> {
+        space.combination(levels)
+    }
 
     /// The level of each knob, in the order of declaration.
     pub fn levels(&self) -> &[Level] {

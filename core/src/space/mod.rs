@@ -19,6 +19,7 @@
 //! **Cost.** 16 bytes per knob on a 32-bit chip; K multiplications per index.
 
 mod combination;
+mod declare;
 mod error;
 pub(crate) mod knob;
 

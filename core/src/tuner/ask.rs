@@ -146,6 +146,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         self.cancel_ask();
         self.search.score = 0.0;
+        self.search.restart();
         self.asking = match self.queued() {
             Some(queued) => Stage::Predict(queued),
             None if !self.chooses() => Stage::Draw(Draw::new(&self.space, self.random(Purpose::Initial))),

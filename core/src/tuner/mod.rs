@@ -39,6 +39,7 @@ mod lookup;
 pub(crate) mod proposal;
 pub(crate) mod record;
 mod search;
+mod settled;
 mod tell;
 
 use heapless::Vec;
@@ -85,7 +86,18 @@ const MISSES: f32 = 1.5625;
 /// | read the result | [`best_observed`](Self::best_observed), [`best_posterior`](Self::best_posterior), [`predict`](Self::predict) |
 /// | start with known settings | [`enqueue`](Self::enqueue) |
 /// | survive a power cut | write a [`Record`](crate::Record) per outcome, [`replay`](Self::replay) |
+/// | end when more would gain little | [`is_settled`](Self::is_settled) |
 /// | run the paper's method | [`ask_lookup`](Self::ask_lookup), [`ask_recon`](Self::ask_recon) |
+///
+/// # How large
+///
+/// | | choose | because |
+/// |---|---|---|
+/// | `observations` | as many as you will measure, repeats of a combination counted once; 64 to start with | when it is full, a tuner refuses more or forgets ([`WhenFull`](crate::WhenFull)); memory grows with its square, time per ask too |
+/// | | fewer where RAM is short | 32 take 9 KB, 64 take 18 KB, 128 take 47 KB, for 24 relays (the table in this module's source) |
+/// | `rows` | 256, what the benchmarks ran with | four bytes each; half as many are candidates of an ask, whose time grows with them |
+/// | | the number of combinations, if there are no more than a few hundred | then every one is a candidate, and the choice is exact |
+/// | | fewer where time is short | the best of fewer candidates is proposed |
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space, Tuner, sizes::triangle};
@@ -385,7 +397,7 @@ fn limited(limit: u16, room: usize) -> usize {
 /// The type of a tuner for a constant array of knobs, with its sizes computed.
 ///
 /// `observations` is the number of observations to keep and `rows` the number of candidates in the
-/// lookup table. With `dimensions`, a random map projects the features to that many dimensions, as
+/// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map projects the features to that many dimensions, as
 /// in the paper; without it nothing is projected, which finds better combinations.
 ///
 /// ```
@@ -404,28 +416,62 @@ fn limited(limit: u16, room: usize) -> usize {
 /// assert_eq!(tuner.best_observed().map(|best| best.value), Some(0.0));
 /// # Ok::<(), trimtab::Error>(())
 /// ```
+///
+/// Sizes and knobs that cannot work are errors of `cargo check`:
+///
+/// ```compile_fail
+/// # use trimtab::Knob;
+/// type NoRoom = trimtab::tuner!([Knob::nominal(2); 3], observations: 0, rows: 16);
+/// # fn f(_: &NoRoom) {}
+/// ```
+///
+/// ```compile_fail
+/// # use trimtab::Knob;
+/// type TooManyLevels = trimtab::tuner!([Knob::nominal(300)], observations: 8, rows: 16);
+/// # fn f(_: &TooManyLevels) {}
+/// ```
 #[macro_export]
 macro_rules! tuner {
     ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
         $crate::Tuner<
-            { $knobs.len() },
+            { $crate::tuner!(@knobs $knobs) },
             { $crate::sizes::graded_levels(&$knobs) },
             0,
-            { $t },
-            { $l },
+            { $crate::tuner!(@observations $t) },
+            { $crate::tuner!(@rows $l) },
             { $crate::sizes::triangle($t) },
         >
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {
         $crate::Tuner<
-            { $knobs.len() },
+            { $crate::tuner!(@knobs $knobs) },
             { $crate::sizes::features(&$knobs) },
             { $d },
-            { $t },
-            { $l },
+            { $crate::tuner!(@observations $t) },
+            { $crate::tuner!(@rows $l) },
             { $crate::sizes::triangle($t) },
         >
     };
+    // Checked here, and not by the functions that take these, so that `cargo check` says it: only a
+    // build looks into functions. Knobs that are not constant are checked by `Space::new`.
+    (@knobs $knobs:expr) => {{
+        let knobs: &[$crate::Knob] = &$knobs;
+        let mut i = 0;
+        while i < knobs.len() {
+            assert!(knobs[i].levels() > 0, "a knob needs at least one level");
+            assert!(knobs[i].levels() <= $crate::MOST_LEVELS, "a knob has at most 256 levels: split it in two");
+            i += 1;
+        }
+        knobs.len()
+    }};
+    (@observations $t:expr) => {{
+        assert!($t >= 1 && $t <= 65_535, "a tuner holds 1 to 65 535 observations");
+        $t
+    }};
+    (@rows $l:expr) => {{
+        assert!($l >= 1, "the lookup table needs at least one row");
+        $l
+    }};
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! | op | fields | answer |
 //! |---|---|---|
 //! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `noise`, `records` | `ok`, `combinations` |
-//! | `ask` | | `id`, `config`, `mean`, `std_dev`, or `exhausted` |
+//! | `ask` | optional `tolerance` | `id`, `config`, `mean`, `std_dev`, `expected_gain`, `settled`, or `exhausted` |
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
 //! | `predict` | `config` | `mean`, `std_dev`, `measured` |
@@ -91,7 +91,8 @@ impl Server {
             "tell" => &["config", "levels", "id", "value", "failed"],
             "cancel" => &["config", "levels", "id"],
             "enqueue" | "predict" => &["config", "levels"],
-            "ask" | "best" | "export" | "quit" => &[],
+            "ask" => &["tolerance"],
+            "best" | "export" | "quit" => &[],
             _ => {
                 return Err(
                     "there is no such op; there are init, ask, tell, enqueue, cancel, predict, best, export, quit"
@@ -109,7 +110,7 @@ impl Server {
             return Err("there is no space yet; send an init with knobs, or start with --space FILE".into());
         };
         let answer = match op {
-            "ask" => open.ask().map_err(|error| error.to_string())?,
+            "ask" => open.ask(tolerance(fields)?).map_err(|error| error.to_string())?,
             "best" => json!({
                 "observed": open.best(),
                 "posterior": open.best_posterior(),
@@ -162,16 +163,21 @@ impl Open {
         Ok(Self { session: Session::new(study)?, journal })
     }
 
-    fn ask(&mut self) -> Result<Value, Error> {
+    fn ask(&mut self, tolerance: f32) -> Result<Value, Error> {
         self.journal.check_room().map_err(Error::Failed)?;
         Ok(match self.session.ask()? {
             Next::NothingLeft => json!({"exhausted": true, "reason": "space"}),
-            Next::BudgetSpent => json!({"exhausted": true, "reason": "budget"}),
+            Next::BudgetSpent | Next::Settled => json!({"exhausted": true, "reason": "budget"}),
             Next::Measure(ask) => {
                 let (mean, std_dev) = expected(&ask.prediction);
                 self.journal.push(ask.record())?;
                 let config = self.session.space().named(&ask.prediction.levels);
-                json!({"id": ask.id, "config": config, "mean": mean, "std_dev": std_dev})
+                let gain = self.session.tuner().expected_gain().map_or(Value::Null, number);
+                let settled = self.session.tuner().is_settled(tolerance);
+                json!({
+                    "id": ask.id, "config": config, "mean": mean, "std_dev": std_dev,
+                    "expected_gain": gain, "settled": settled,
+                })
             }
         })
     }
@@ -220,6 +226,13 @@ fn expected(prediction: &Prediction) -> (Value, Value) {
         true => (number(prediction.mean), number(prediction.std_dev)),
         false => (Value::Null, Value::Null),
     }
+}
+
+/// The tolerance of an ask: 1 % if it names none.
+fn tolerance(fields: &Fields) -> Result<f32, String> {
+    let Some(value) = fields.get("tolerance") else { return Ok(0.01) };
+    let number = value.as_f64().map(|number| number as f32).filter(|number| *number > 0.0 && *number <= 1.0);
+    number.ok_or_else(|| "`tolerance` must be a number above 0, up to 1; 0.01 is 1 %".into())
 }
 
 /// A number with the fewest digits that give the same f32; null if it is not finite.

@@ -51,6 +51,8 @@ pub(crate) enum Next {
     NothingLeft,
     /// As many measurements as the budget are done or pending.
     BudgetSpent,
+    /// Going on is not worth it.
+    Settled,
 }
 
 /// A combination to measure.
@@ -106,6 +108,20 @@ impl Session {
         self.asked += 1;
         self.pending.push((self.asked, prediction.levels.clone()));
         Ok(Next::Measure(Ask { id: self.asked, prediction }))
+    }
+
+    /// Proposes the next combination, unless the run is settled at this tolerance: then nothing
+    /// becomes pending.
+    pub(crate) fn ask_until_settled(&mut self, tolerance: f32) -> Result<Next, Error> {
+        let next = self.ask()?;
+        let Next::Measure(ask) = &next else { return Ok(next) };
+        if !self.tuner.is_settled(tolerance) {
+            return Ok(next);
+        }
+        self.tuner.replay(&ask.prediction.levels, Event::Cancelled)?;
+        self.pending.pop();
+        self.asked -= 1;
+        Ok(Next::Settled)
     }
 
     /// Asks for a combination of the caller's choice, as if the tuner had proposed it.

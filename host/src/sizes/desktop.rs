@@ -75,6 +75,10 @@ pub trait AnyTuner: Send {
     fn noise(&self) -> f32;
     /// Number of combinations with an outcome, including failures.
     fn observations(&self) -> usize;
+    /// What the last ask expects its best candidate to gain; see [`Tuner::expected_gain`].
+    fn expected_gain(&self) -> Option<f32>;
+    /// Whether the run may end; see [`Tuner::is_settled`].
+    fn is_settled(&self, tolerance: f32) -> bool;
     /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same
     /// to the bit.
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference>;
@@ -165,6 +169,14 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner fo
 
     fn observations(&self) -> usize {
         self.tuner.len()
+    }
+
+    fn expected_gain(&self) -> Option<f32> {
+        self.tuner.expected_gain()
+    }
+
+    fn is_settled(&self, tolerance: f32) -> bool {
+        self.tuner.is_settled(tolerance)
     }
 
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference> {

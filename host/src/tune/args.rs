@@ -98,6 +98,12 @@ pub(crate) struct TuneArgs {
     /// Begin no measurement after this time, and end with the result so far: 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
+    /// End the run once it is settled: 25 more measurements are expected to gain less than this share
+    ///
+    /// A share of the standard deviation of the costs, such as 1%: the last 25 measurements gained
+    /// less, and the model expects 25 more to gain less. The budget stays the limit.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) until_settled: Option<f32>,
     /// End the run when the first N measurements have all failed; 0: never
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) give_up: usize,
@@ -177,9 +183,28 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses a share such as 1%, 0.5 % or 0.01.
+fn share(text: &str) -> Result<f32, String> {
+    let (number, scale) = text.trim().strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f32>().map(|number| number * scale) {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("write a share such as 1% or 0.01, above 0 and at most 100%".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_as_people_write_them() {
+        for (text, expected) in [("1%", 0.01), (" 0.5 % ", 0.005), ("0.01", 0.01), ("100%", 1.0)] {
+            assert_eq!(share(text), Ok(expected), "{text}");
+        }
+        for text in ["", "%", "0", "0%", "-1%", "101%", "2", "nan", "1%%", "one"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_as_people_write_them() {

@@ -5,7 +5,7 @@
 //! - It takes the last tenth of the budget, from 3 to 10 measurements, and is left out if that were
 //!   more than a fifth. It also tells a rugged cost, which looks like noise until something is
 //!   measured twice, from a noisy one.
-//! - A space that is exhausted sooner gets a round of the same length.
+//! - A run that is exhausted or settled sooner gets a round of the same length.
 //! - The rule looks only at the asks so far and at the model, so a resumed run does the same.
 //! - A round measures the 3 combinations with the best predicted means, the one with the fewest
 //!   measurements first. While all 3 are under way it waits, whatever --jobs says.
@@ -45,8 +45,8 @@ pub(super) fn near_end(session: &Session, history: &History, budget: usize) -> F
     }
 }
 
-/// The next measurement if the space is exhausted.
-pub(super) fn exhausted(session: &Session, history: &History, budget: usize) -> Finish {
+/// The next measurement if the run ends before its budget is spent.
+pub(super) fn early(session: &Session, history: &History, budget: usize) -> Finish {
     let again = (0..history.trials.len()).rev().take_while(|place| history.is_again(*place)).count();
     match again < length(budget) {
         true => next(session, history),

@@ -104,6 +104,11 @@ impl Failure {
 }
 
 impl Measurer {
+    /// Runs a command once and takes its last number.
+    pub(crate) fn of(space: NamedSpace, template: Template) -> Self {
+        Self { space, template, rule: Rule::LastNumber, repeat: Repeat { count: 1, by: By::Median }, timeout: None }
+    }
+
     /// Measures a combination; also returns the total seconds that the command took.
     pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
         let (mut costs, mut last, mut total) = (Vec::new(), None, 0.0);

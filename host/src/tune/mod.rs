@@ -49,6 +49,9 @@ use std::thread;
 use std::time::Instant;
 
 pub(crate) use args::TuneArgs;
+pub(crate) use measure::{Measurer, Outcome};
+pub(crate) use process::Stop;
+pub(crate) use template::Template;
 
 use trimtab::Noise;
 
@@ -59,9 +62,8 @@ use crate::terminal;
 use finish::Finish;
 use history::{History, Trial};
 use log::Log;
-use measure::{Failure, Outcome};
+use measure::Failure;
 use plan::Plan;
-use process::Stop;
 use summary::Summary;
 use view::View;
 
@@ -124,7 +126,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
     }
     ended?;
     let (done, budget) = (history.done.len(), plan.study.budget);
-    if is_stopped && done < budget && end != End::Exhausted {
+    if is_stopped && done < budget && !matches!(end, End::Exhausted | End::Settled) {
         let next = match &log {
             Some(_) => "the same command goes on from there",
             None => "with --log FILE the same command could go on from there",
@@ -149,6 +151,8 @@ enum End {
     /// Every combination has an outcome.
     Exhausted,
     TimeUp,
+    /// Going on is not worth it.
+    Settled,
     /// Nothing but failures.
     GaveUp,
 }
@@ -170,8 +174,8 @@ struct Tuning<'a> {
 }
 
 impl Tuning<'_> {
-    /// Measures until the budget or the time is spent, the space is exhausted, everything fails, or
-    /// the user stops it.
+    /// Measures until the budget or the time is spent, the space is exhausted or the run settled,
+    /// everything fails, or the user stops it.
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
         let budget = self.plan.study.budget;
         // Measurements that were under way when the run stopped come first.
@@ -240,8 +244,15 @@ impl Tuning<'_> {
     fn ask(&mut self) -> Result<Option<usize>, Error> {
         let budget = self.plan.study.budget;
         let mut finish = finish::near_end(&self.session, &self.history, budget);
-        if finish == Finish::NotYet {
-            match self.session.ask()? {
+        if self.end == End::Settled {
+            // Once settled, always: what is still under way does not begin the run again.
+            finish = finish::early(&self.session, &self.history, budget);
+        } else if finish == Finish::NotYet {
+            let next = match self.plan.until_settled {
+                Some(tolerance) => self.session.ask_until_settled(tolerance),
+                None => self.session.ask(),
+            };
+            match next? {
                 Next::Measure(ask) => return self.begin(&ask),
                 Next::BudgetSpent => return Ok(None),
                 Next::NothingLeft if self.history.trials.is_empty() => {
@@ -249,7 +260,11 @@ impl Tuning<'_> {
                 }
                 Next::NothingLeft => {
                     self.end = End::Exhausted;
-                    finish = finish::exhausted(&self.session, &self.history, budget);
+                    finish = finish::early(&self.session, &self.history, budget);
+                }
+                Next::Settled => {
+                    self.end = End::Settled;
+                    finish = finish::early(&self.session, &self.history, budget);
                 }
             }
         }

@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) jobs: usize,
     /// No measurement begins after this time.
     pub(crate) max_time: Option<Duration>,
+    /// The run ends when it is settled at this tolerance.
+    pub(crate) until_settled: Option<f32>,
     /// The run ends after so many failures without a success, unless this is 0.
     pub(crate) give_up: usize,
 }
@@ -45,8 +47,8 @@ impl Plan {
         let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
-        let (max_time, give_up) = (args.max_time, args.give_up);
-        Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, give_up })
+        let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);
+        Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, until_settled, give_up })
     }
 
     /// A session with room for this many logged asks, even if that is more than the budget.

@@ -64,6 +64,7 @@ impl Summary<'_> {
         let all = match self.end {
             End::Exhausted => ": every combination there is",
             End::TimeUp => "; the time was up",
+            End::Settled => "; settled: more would gain little",
             End::Budget | End::GaveUp => "",
         };
         let mut lines = Vec::new();
@@ -218,6 +219,7 @@ impl Summary<'_> {
             "repeats": self.history.repeats(),
             "failures": self.history.failures(),
             "exhausted": self.end == End::Exhausted,
+            "settled": self.end == End::Settled,
             "time_up": self.end == End::TimeUp,
             "stopped": self.is_stopped,
             "log": self.log.map(|log| log.display().to_string()),

@@ -226,3 +226,36 @@ fn what_cannot_be_run_is_named() {
     assert!(!output.status.success());
     assert!(text(&output.stderr).contains("random-0.jsonl, line 3"), "{}", text(&output.stderr));
 }
+
+/// promise: trimtab bench | an instance that is a command | measured once per combination and kept; failures are failures
+#[cfg(unix)]
+#[test]
+fn a_command_is_a_problem() {
+    let folder = Folder::new("bench-command");
+    fs::write(folder.0.join("space.toml"), "[knobs]\na = \"1..9\"\nmode = \"slow,*fast,broken\"\n").unwrap();
+    let script =
+        "[ $2 = broken ] && exit 3; echo $1 $2 >> calls; [ $2 = slow ] && echo $(($1 + 20)) || echo $((10 - $1))";
+    fs::write(folder.0.join("m.sh"), script).unwrap();
+    let instance = r#"{"problem": "command", "space": "space.toml", "command": ["sh", "m.sh", "{a}", "{mode}"]}"#;
+    fs::write(folder.0.join("mine.json"), instance).unwrap();
+    let words = ["bench", "--instance", "mine.json", "--method", "trimtab,random", "--seeds", "2", "--budget", "20"];
+    let words = [&words[..], &["--jobs", "1", "--quiet", "--out"]].concat();
+    let out = folder.stdout(&[&words[..], &["runs"]].concat());
+    assert!(out.contains("\nmine ") && out.contains("Failures"), "{out}");
+    for records in runs(&folder.0.join("runs")).values() {
+        assert_eq!(records[0]["combination"], serde_json::json!([0, 1]), "the defaults come first");
+        for record in records {
+            assert_eq!(record["failed"] == true, record["combination"][1] == 2, "{record}");
+        }
+    }
+    let calls = || fs::read_to_string(folder.0.join("calls")).unwrap().lines().count();
+    let kept = || fs::read_to_string(folder.0.join("mine.measured.jsonl")).unwrap();
+    let (before, lines) = (calls(), kept());
+    // A torn line is dropped; everything else is known already.
+    fs::write(folder.0.join("mine.measured.jsonl"), lines.clone() + "{\"levels\":[1").unwrap();
+    assert_eq!(folder.stdout(&[&words[..], &["again"]].concat()).lines().count(), out.lines().count());
+    assert_eq!((calls(), kept()), (before, lines));
+    fs::write(folder.0.join("mine.measured.jsonl"), "{\"levels\":[1,1,1],\"cost\":1}\n").unwrap();
+    let refused = folder.run(&[&words[..], &["third"]].concat());
+    assert!(text(&refused.stderr).contains("its measurements are of another space; delete the file"));
+}

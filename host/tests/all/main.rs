@@ -8,6 +8,7 @@ mod synthetic;
 
 mod bench;
 mod cli;
+mod docs;
 mod doors;
 mod peers;
 mod serve;

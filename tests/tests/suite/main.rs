@@ -8,5 +8,6 @@ mod links;
 mod oracle;
 mod promises;
 mod sizes;
+mod snippets;
 mod soak;
 mod supply;

@@ -18,6 +18,9 @@ pub trait AskTell<const K: usize> {
     /// Continues by this many steps. Returns whether there are more.
     fn tell_step(&mut self, steps: u16) -> bool;
 
+    /// Whether the run may end; see [`Tuner::is_settled`].
+    fn is_settled(&self, tolerance: f32) -> bool;
+
     /// The best measured combination.
     fn best(&self) -> Option<Observation<K>>;
 
@@ -59,6 +62,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     fn tell_step(&mut self, steps: u16) -> bool {
         self.tell_step(steps)
+    }
+
+    fn is_settled(&self, tolerance: f32) -> bool {
+        self.is_settled(tolerance)
     }
 
     fn best(&self) -> Option<Observation<K>> {

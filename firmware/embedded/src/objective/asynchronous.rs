@@ -15,7 +15,7 @@ use core::task::Poll;
 use trimtab::{Combination, Error, Observation};
 
 use super::ask_tell::AskTell;
-use super::{Objective, Step, is_over};
+use super::{Objective, Step, Until, is_over};
 
 /// Hardware that is set and measured by `async` code.
 ///
@@ -131,10 +131,10 @@ pub async fn step_async<const K: usize, A: AskTell<K>, O: AsyncObjective<K>>(
 pub async fn tune_async<const K: usize, A: AskTell<K>, O: AsyncObjective<K>>(
     tuner: &mut A,
     objective: &mut O,
-    measurements: usize,
+    until: impl Until,
 ) -> Result<Option<Observation<K>>, Error> {
-    for _ in 0..measurements {
-        if is_over(step_async(tuner, objective).await)? {
+    for _ in 0..until.most() {
+        if is_over(step_async(tuner, objective).await)? || until.is_over(tuner) {
             break;
         }
         yield_now().await;
@@ -167,10 +167,10 @@ mod tests {
     use trimtab::{Config, Knob, Level, Space};
 
     use super::*;
-    use crate::objective::tune;
+    use crate::objective::{Settled, tune};
 
     const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
-    type Twelve = trimtab::tuner!(KNOBS, observations: 20, rows: 32);
+    type Twelve = trimtab::tuner!(KNOBS, observations: 90, rows: 32);
 
     fn tuner() -> Twelve {
         let mut tuner = Twelve::new();
@@ -221,6 +221,18 @@ mod tests {
         assert!(waits > 60, "a slice has four of 32 rows, so other tasks ran more often than {waits} times");
         let best = best.unwrap().unwrap();
         assert_eq!(bench.0.0[..], *best.combination.levels());
+    }
+
+    /// promise: Objective | the run is settled | it ends there, at the best, blocking or not
+    #[test]
+    fn a_settled_run_ends() {
+        let until = Settled { tolerance: 0.01, most: 90 };
+        let (mut plain, mut sliced) = (tuner(), tuner());
+        let best = tune(&mut plain, &mut Bench::default(), until).unwrap().unwrap();
+        let (same, _) = run(tune_async(&mut sliced, &mut Blocking(Bench::default()), until));
+        assert_eq!((same, plain.len()), (Ok(Some(best)), sliced.len()));
+        assert_eq!(best.value, 0.0);
+        assert!((26..90).contains(&plain.len()), "{}", plain.len());
     }
 
     #[test]

@@ -22,10 +22,12 @@ use trimtab::{AskError, Combination, Error, Event, Observation, Proposal};
 mod ask_tell;
 mod asynchronous;
 mod switches;
+mod until;
 
 pub use ask_tell::AskTell;
 pub use asynchronous::{AsyncObjective, Blocking, SLICE, step_async, tune_async};
 pub use switches::{SwitchError, Switches};
+pub use until::{Settled, Until};
 
 /// Hardware that can be set and measured.
 ///
@@ -127,16 +129,16 @@ pub fn step<const K: usize, A: AskTell<K>, O: Objective<K>>(
     Ok(step)
 }
 
-/// Makes this many measurements, fewer if the space is exhausted, and leaves the hardware at the
-/// best combination. Returns `None` if every measurement failed, or if the best cannot be applied
+/// Makes this many measurements, fewer if the space is exhausted or the run [`Settled`], and leaves
+/// the hardware at the best combination. Returns `None` if every measurement failed, or if the best cannot be applied
 /// again.
 pub fn tune<const K: usize, A: AskTell<K>, O: Objective<K>>(
     tuner: &mut A,
     objective: &mut O,
-    measurements: usize,
+    until: impl Until,
 ) -> Result<Option<Observation<K>>, Error> {
-    for _ in 0..measurements {
-        if is_over(step(tuner, objective))? {
+    for _ in 0..until.most() {
+        if is_over(step(tuner, objective))? || until.is_over(tuner) {
             break;
         }
     }

@@ -318,6 +318,10 @@ impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize
         self.tell_step(steps)
     }
 
+    fn is_settled(&self, tolerance: f32) -> bool {
+        self.tuner.is_settled(tolerance)
+    }
+
     fn best(&self) -> Option<Observation<K>> {
         self.tuner.best_observed()
     }

@@ -232,7 +232,7 @@ pub fn repeat<const K: usize, const M: usize, const D: usize, const T: usize, co
             let is_same = knob.is_some_and(|knob| part.is_of(*knob));
             if is_same { Ok(false) } else { Err(Difference::Knob { place: part.place }) }
         }
-        Frame::Hello(_) | Frame::End => Ok(false),
+        Frame::Hello(_) | Frame::Name { .. } | Frame::End => Ok(false),
     }
 }
 

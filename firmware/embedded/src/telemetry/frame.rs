@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Frame::Hello`] | first, and whenever the tuner starts over |
 //! | [`Frame::Knob`] | after the hello, one per knob; a graded knob takes one per [`MOST_VALUES`] values |
+//! | [`Frame::Name`] | after the knobs, one per knob, if they have names |
 //! | [`Frame::Measured`] | when a proposal has its outcome |
 //! | [`Frame::Asked`] | when several are measured at once: the outcome follows |
 //! | [`Frame::Happened`] | for all other events: a default enqueued, an outcome not asked for, a record of a log |
@@ -56,6 +57,13 @@ pub enum Frame<'a> {
     },
     /// The run is over.
     End,
+    /// The name of a knob.
+    Name {
+        /// The knob, counted from 0.
+        place: u16,
+        /// Its name, at most 16 bytes.
+        name: &'a str,
+    },
 }
 
 /// The hardware and its tuner.

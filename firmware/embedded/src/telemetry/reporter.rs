@@ -112,6 +112,15 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
         self.writer.flush()
     }
 
+    /// Sends the names of the knobs, in their order: those of [`knobs!`](trimtab::knobs!), for
+    /// example. Call it after [`hello`](Self::hello); without it, a listener counts the knobs.
+    pub fn names(&mut self, names: &[&str]) -> Result<(), W::Error> {
+        for (place, name) in names.iter().enumerate() {
+            self.send(&Frame::Name { place: place as u16, name: short(name) })?;
+        }
+        self.writer.flush()
+    }
+
     /// Sends a proposal and its outcome.
     pub fn measured<const K: usize>(&mut self, proposal: &Proposal<K>, event: Event) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };

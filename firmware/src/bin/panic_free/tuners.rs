@@ -72,7 +72,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 keep(tuner.tell_step(o.size() as u16));
                 tuner.replay(&Record::new(&c, event))?;
             }
-            9 => keep((tuner.best_posterior(), tuner.predict(&c))),
+            9 => {
+                keep((tuner.best_posterior(), tuner.predict(&c)));
+                keep((tuner.expected_gain(), tuner.is_settled(o.float())));
+            }
             _ => {
                 keep((tuner.space(), tuner.config(), tuner.seed()));
                 keep((tuner.noise(), tuner.relevance(o.size()), tuner.rebuilds()));

@@ -28,6 +28,9 @@ mod tests;
 /// scale: `trimtab antenna-bench` prints both.
 pub const KNOBS: [Knob; 3] = knobs(Scale::Linear);
 
+/// Their names.
+pub const NAMES: [&str; 3] = ["inductor", "capacitor", "topology"];
+
 /// Measurements that the tuner keeps.
 pub const OBSERVATIONS: usize = 128;
 

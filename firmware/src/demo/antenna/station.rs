@@ -62,6 +62,7 @@ impl<'t, F: NorFlash, O: Objective<3>, W: Watchdog, S: Write> Station<'t, F, O, 
         self.introduced = self.kept.rebuilds();
         let about = About { name: "antenna", cause, budget: self.budget };
         let _ = self.reporter.hello(self.kept.tuner(), &about);
+        let _ = self.reporter.names(&super::NAMES);
         // If the log cannot be read, the next record that cannot be written reports the trouble.
         let _ = self.kept.history(|record| {
             let _ = self.reporter.resumed(record);

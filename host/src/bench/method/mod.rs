@@ -49,6 +49,12 @@ pub(crate) trait Method {
         Ok(false)
     }
 
+    /// Whether the method, having asked, would rather stop: at this tolerance going on is not worth
+    /// it.
+    fn is_settled(&self, _tolerance: f64) -> bool {
+        false
+    }
+
     /// The combination that it would choose now. `None` leaves the choice to the means of
     /// measurements. What it asks next must not depend on it.
     fn recommend(&mut self) -> Option<Recommendation> {

@@ -38,6 +38,10 @@ impl Method for Trimtab {
         Ok(true)
     }
 
+    fn is_settled(&self, tolerance: f64) -> bool {
+        self.0.is_settled(tolerance as f32)
+    }
+
     fn recommend(&mut self) -> Option<Recommendation> {
         let best = self.0.best_posterior()?;
         Some(Recommendation { belief: Some((f64::from(best.mean), f64::from(best.std_dev))), levels: best.levels })

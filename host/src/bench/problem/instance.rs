@@ -21,6 +21,8 @@
 //! | `sparse-regression` | `X_train`, `X_val`, `X_test`: rows of m numbers; `y_train` and so on; `l1` if not 0 |
 //! | `contamination` | `init_Z`: one number per simulation; `lambdas`, `gammas`: m such rows; `lam`: λ |
 //!
+//! A [command](super::command) is a problem too, with fields of its own.
+//!
 //! Contamination may also set `U`, `epsilon` and `rho`. Other fields are ignored.
 //!
 //! **Choices**
@@ -34,7 +36,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use trimtab::{Knob, Level};
 
-use super::{FAMILIES, Family, Optimum, Problem};
+use super::{FAMILIES, Family, Optimum, Problem, command};
 use crate::error::Error;
 
 /// Largest relative deviation of a cost from the file's.
@@ -133,12 +135,20 @@ impl Instance {
         let is_it = |family: &&Family| family.load.is_some() && family.name.replace('-', "") == letters;
         FAMILIES.iter().find(is_it).ok_or_else(|| {
             let names: Vec<_> = FAMILIES.iter().filter(|f| f.load.is_some()).map(|f| f.name).collect();
-            self.fault(&format!("problem `{name}` must be one of {}", names.join(", ")))
+            self.fault(&format!("problem `{name}` must be one of {}, command", names.join(", ")))
         })
+    }
+
+    /// Where the file is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Builds the problem and checks the costs in the file.
     pub(crate) fn problem(&self) -> Result<Box<dyn Problem>, Error> {
+        if self.get::<String>("problem")? == command::NAME {
+            return command::load(self);
+        }
         let family = self.family()?;
         let Some(load) = family.load else { return Err(self.fault("this problem cannot be loaded from a file")) };
         let inner = load(self)?;

@@ -6,6 +6,7 @@
 pub(crate) mod antenna;
 mod board;
 mod bqp;
+mod command;
 mod contamination;
 mod dimacs;
 mod fence;
@@ -68,6 +69,11 @@ pub(crate) trait Problem: Send + Sync {
 
     /// The cost of a combination; smaller is better.
     fn cost(&self, levels: &[Level]) -> f64;
+
+    /// Whether a measurement may fail by itself: its cost is then infinite.
+    fn may_fail(&self) -> bool {
+        false
+    }
 
     /// The smallest cost, where it is known or can be computed in seconds.
     fn optimum(&self) -> Option<Optimum> {

@@ -225,6 +225,7 @@ fn summary(runs: &Runs, field: &Field<'_>, verdict: &Verdict) -> Section {
             yardstick::tables::groups(field, &names, reference),
             yardstick::noisy::recommendations(field, &names),
             yardstick::failing::failures(field, &names),
+            yardstick::settled::stops(field, &names),
             tables::ranking(runs),
             lost,
             behind,

@@ -61,6 +61,12 @@ pub(crate) struct Evaluation {
     pub(crate) believed_mean: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) believed_sd: Option<f64>,
+    /// The tolerances at which the method would have stopped here, and not before; what it would
+    /// have recommended then, by its true cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) settled: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) settled_value: Option<f64>,
     /// Whether the run ends here before its budget is spent, because the space is exhausted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) exhausted: bool,
@@ -183,6 +189,8 @@ mod tests {
             recommended: Some(0.7),
             believed_mean: Some(0.65),
             believed_sd: Some(0.1),
+            settled: vec![0.01, 0.1],
+            settled_value: Some(0.7),
             ..third.clone()
         };
         let fifth = Evaluation { index: 5, value: f64::INFINITY, failed: true, test: None, ..second.clone() };

@@ -5,7 +5,7 @@
 //! | name | meaning |
 //! |---|---|
 //! | SD | the value of `--noise` |
-//! | spread | standard deviation of the costs of 1000 random combinations of the instance |
+//! | spread | standard deviation of the costs of 1000 random combinations of the instance; of a command 100, without failures |
 //! | zₜ | normal; with `--heavy-tails` Student's t with 3 degrees of freedom, divided by √3, its standard deviation |
 //!
 //! **Choices**
@@ -24,6 +24,8 @@ use crate::bench::problem::Problem;
 const STREAM: u64 = 0x4e4f_4953_4500;
 const SPREAD_STREAM: u64 = 0x5350_5245_4144;
 const SAMPLE: usize = 1000;
+/// The same of a command, which takes time.
+const FEW: usize = 100;
 
 pub(crate) struct Noise {
     pub(crate) spread: f64,
@@ -62,9 +64,12 @@ impl Noise {
 fn spread(problem: &dyn Problem, seed: u64) -> f64 {
     let domain = Domain::new(problem.knobs());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ SPREAD_STREAM);
-    let costs: Vec<f64> = (0..SAMPLE).map(|_| problem.cost(&domain.random(&mut random))).collect();
-    let mean = costs.iter().sum::<f64>() / SAMPLE as f64;
-    (costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum::<f64>() / (SAMPLE - 1) as f64).sqrt()
+    let sample = if problem.may_fail() { FEW } else { SAMPLE };
+    let costs: Vec<f64> = (0..sample).map(|_| problem.cost(&domain.random(&mut random))).collect();
+    let costs: Vec<f64> = costs.into_iter().filter(|cost| cost.is_finite()).collect();
+    let mean = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
+    let squares: f64 = costs.iter().map(|cost| (cost - mean) * (cost - mean)).sum();
+    (squares / costs.len().saturating_sub(1).max(1) as f64).sqrt()
 }
 
 #[cfg(test)]

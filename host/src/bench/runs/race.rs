@@ -5,6 +5,8 @@
 //! - The method is told noisy costs; the record holds the true one beside what was told.
 //! - Under noise the method recommends a combination after 30, 60 and 100 % of the budget. One that
 //!   recommends none, or one that failed, gets the lowest mean of measurements.
+//! - A method that would stop by itself is not stopped: the record says where it would have, at each
+//!   of a few tolerances, so that one run shows what that saves and what it loses.
 //! - The optimizer's seconds are those of `ask` and `tell`; the objective's are counted separately.
 //!   Both are [processor time](super::clock) of the run's one thread.
 
@@ -19,6 +21,7 @@ use crate::bench::domain::Domain;
 use crate::bench::method::Task;
 use crate::bench::problem::Mask;
 use crate::bench::runs::evaluation::Evaluation;
+use crate::bench::yardstick::TOLERANCES;
 use crate::error::Error;
 
 /// When a recommendation is asked for, in tenths of the budget.
@@ -52,11 +55,13 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             break;
         };
         let asking = clock.seconds();
+        settle(&mut method, &built, mask, &mut records);
         let combination = mask.lift(&asked);
-        let failed = built.fence.as_ref().is_some_and(|fence| fence.fails(&combination));
+        let is_fenced = built.fence.as_ref().is_some_and(|fence| fence.fails(&combination));
         let clock = Clock::start();
-        let value = if failed { f64::INFINITY } else { problem.cost(&combination) };
+        let value = if is_fenced { f64::INFINITY } else { problem.cost(&combination) };
         let objective_seconds = clock.seconds();
+        let failed = is_fenced || (problem.may_fail() && value == f64::INFINITY);
         if !failed && !value.is_finite() {
             return Err(Error::Failed(format!("{combination:?} costs {value}, but costs must be finite")));
         }
@@ -90,6 +95,8 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             recommended: None,
             believed_mean: None,
             believed_sd: None,
+            settled: Vec::new(),
+            settled_value: None,
             exhausted: false,
         });
         if recommends.contains(&records.len()) {
@@ -99,18 +106,43 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
     Ok(Some(records))
 }
 
+/// Adds to the last record the tolerances at which the method would stop now, for the first time.
+fn settle(method: &mut Listener, built: &Built, mask: &Mask, records: &mut [Evaluation]) {
+    let known: Vec<f64> = records.iter().flat_map(|record| &record.settled).copied().collect();
+    let is_new = |tolerance: &f64| !known.contains(tolerance) && method.method.is_settled(*tolerance);
+    let settled: Vec<f64> = TOLERANCES.into_iter().filter(is_new).collect();
+    if settled.is_empty() {
+        return;
+    }
+    let recommended = built.noise.as_ref().and_then(|_| recommended(method, built, mask, records));
+    let Some(last) = records.last_mut() else { return };
+    last.settled_value = recommended.map(|(value, _)| value).or(Some(last.best));
+    last.settled = settled;
+}
+
 /// Adds the true cost of the recommendation to the last record, if there is noise.
 fn recommend(method: &mut Listener, built: &Built, mask: &Mask, records: &mut [Evaluation]) {
     if built.noise.is_none() {
         return;
     }
+    let Some((value, belief)) = recommended(method, built, mask, records) else { return };
+    let Some(last) = records.last_mut() else { return };
+    last.recommended = Some(value);
+    (last.believed_mean, last.believed_sd) = belief.unzip();
+}
+
+/// The true cost of what the method recommends, and what it believes of it.
+fn recommended(
+    method: &mut Listener,
+    built: &Built,
+    mask: &Mask,
+    records: &[Evaluation],
+) -> Option<(f64, Option<(f64, f64)>)> {
     let fails = |levels: &[Level]| built.fence.as_ref().is_some_and(|fence| fence.fails(levels));
     let own = method.method.recommend().map(|own| (mask.lift(&own.levels), own.belief));
     let own = own.filter(|(levels, _)| !fails(levels));
-    let Some((levels, belief)) = own.or_else(|| Some((lowest_mean(records)?, None))) else { return };
-    let Some(last) = records.last_mut() else { return };
-    last.recommended = Some(built.problem.cost(&levels));
-    (last.believed_mean, last.believed_sd) = belief.unzip();
+    let (levels, belief) = own.or_else(|| Some((lowest_mean(records)?, None)))?;
+    Some((built.problem.cost(&levels), belief))
 }
 
 /// The combination with the lowest mean of what was told, the first of equals.
@@ -165,6 +197,26 @@ mod tests {
             // Nobody recommends what was not measured.
             let true_costs: Vec<f64> = run.iter().map(|r| r.value).collect();
             assert!(run.iter().filter_map(|r| r.recommended).all(|cost| true_costs.contains(&cost)), "{method}");
+        }
+    }
+
+    /// The first stop of each tolerance, a larger one no later; methods without a rule have none.
+    #[test]
+    fn where_a_method_would_stop_is_recorded_once() {
+        let runs = records("--problem thumbs-up,board:knobs=3 --method trimtab,random --seeds 1 --budget 60");
+        for run in &runs {
+            let stops: Vec<(f64, usize)> =
+                run.iter().flat_map(|r| r.settled.iter().map(|tolerance| (*tolerance, r.index))).collect();
+            if run[0].method == "random" {
+                assert!(stops.is_empty());
+                continue;
+            }
+            assert!(!stops.is_empty() && stops.iter().all(|(_, index)| *index > 25), "{stops:?}");
+            for (tolerance, index) in &stops {
+                assert!(stops.iter().all(|(other, at)| other <= tolerance || at <= index), "{stops:?}");
+                assert_eq!(stops.iter().filter(|(other, _)| other == tolerance).count(), 1);
+            }
+            assert!(run.iter().all(|r| r.settled_value == (!r.settled.is_empty()).then_some(r.best)));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::bench::problem::Group;
 use crate::bench::runs::evaluation::Evaluation;
 use crate::bench::stats::{Estimate, evaluations_to, quantile};
 use crate::bench::table::Table;
-use crate::bench::yardstick::{Field, Trace, failing, noisy, tables};
+use crate::bench::yardstick::{Field, Trace, failing, noisy, settled, tables};
 use crate::error::Error;
 
 /// A job and its evaluations.
@@ -71,6 +71,7 @@ fn yardsticks(runs: &[Run<'_>]) -> Vec<Table> {
         tables::groups(&field, &methods, reference),
         noisy::recommendations(&field, &methods),
         failing::failures(&field, &methods),
+        settled::stops(&field, &methods),
     ]
 }
 

@@ -6,16 +6,19 @@
 //! | [`tables`] | the same as tables |
 //! | [`noisy`] | under noise: how good is what a method recommends? |
 //! | [`failing`] | under failures: how many measurements are lost? |
+//! | [`settled`] | what would a stop by itself save and lose? |
 
 pub(crate) mod failing;
 pub(crate) mod noisy;
 mod ratio;
+pub(crate) mod settled;
 pub(crate) mod tables;
 
 use crate::bench::problem::Group;
 
 pub(crate) use noisy::Recommended;
 pub(crate) use ratio::{Field, Ratio, SHARES};
+pub(crate) use settled::{Stop, TOLERANCES};
 
 /// A run as the yardstick sees it.
 #[derive(Clone, Debug)]
@@ -32,7 +35,7 @@ pub(crate) struct Trace {
     pub(crate) outcome: Outcome,
 }
 
-/// What noise and failures add to a run.
+/// What noise, failures and stops add to a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     /// After 30, 60 and 100 % of the budget; empty without noise.
@@ -43,6 +46,8 @@ pub(crate) struct Outcome {
     pub(crate) repeats: usize,
     /// Failed measurements of the first and of the second half, if there are any.
     pub(crate) failures: Option<(usize, usize)>,
+    /// Where the method would have stopped by itself.
+    pub(crate) stops: Vec<Stop>,
 }
 
 impl Trace {

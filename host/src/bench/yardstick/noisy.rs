@@ -84,7 +84,7 @@ mod tests {
     fn regrets_beliefs_and_repeats_by_hand() {
         let run = |method, seed, mask, values: &[f64], belief, repeats| {
             let recommended = values.iter().map(|value| Recommended { value: *value, belief }).collect();
-            let outcome = Outcome { recommended, spread: Some(2.0), repeats, failures: None };
+            let outcome = Outcome { recommended, spread: Some(2.0), repeats, ..Outcome::default() };
             let bests = vec![9.0, 1.0];
             Trace { method, problem: 0, group: Group::Binary, seed, mask, bests, optimum: Some(1.0), outcome }
         };

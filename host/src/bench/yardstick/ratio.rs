@@ -87,6 +87,11 @@ impl<'a> Field<'a> {
         self.best_known.get(&(problem, seed)).copied().unwrap_or(f64::INFINITY)
     }
 
+    /// All runs.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Trace> {
+        self.traces.iter()
+    }
+
     /// The runs with noise.
     pub(super) fn noisy(&self) -> impl Iterator<Item = &'a Trace> {
         self.traces.iter().filter(|trace| trace.outcome.spread.is_some())

@@ -103,6 +103,15 @@ fn axis(values: &[f64]) -> Axis {
     }
 }
 
+/// The part of a knob's name that fits into the margin.
+fn margin(name: &str) -> String {
+    const MOST: usize = 10;
+    match name.char_indices().nth(MOST) {
+        None => name.into(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+    }
+}
+
 /// One strip per knob.
 fn strip_panels(svg: &mut Svg, run: &Run, x: Axis, (strips, strip): (usize, f64)) {
     svg.text(ACROSS.0, STRIPS - 14.0, "heading", "Where it measured: the level of each knob");
@@ -119,7 +128,8 @@ fn strip_panels(svg: &mut Svg, run: &Run, x: Axis, (strips, strip): (usize, f64)
             run.outcomes().filter_map(|step| step.levels.get(place)).max().map_or(1, |level| *level as usize + 1);
         let levels = knobs.as_ref().and_then(|knobs| knobs.get(place)).map_or(heard, |knob| knob.levels()).max(1);
         svg.rect(ACROSS.0, top, ACROSS.1 - ACROSS.0, strip, "border");
-        svg.text(ACROSS.0 - 8.0, (top + bottom) / 2.0 + 4.0, "number end", &format!("knob {place}"));
+        let name = run.knob_name(place).map_or_else(|| format!("knob {place}"), margin);
+        svg.text(ACROSS.0 - 8.0, (top + bottom) / 2.0 + 4.0, "number end", &name);
         let y = |level: usize| bottom - 6.0 - (strip - 12.0) * level as f64 / (levels - 1).max(1) as f64;
         for (i, (step, shade)) in run.outcomes().zip(&shades).enumerate() {
             let Some(level) = step.levels.get(place) else { continue };

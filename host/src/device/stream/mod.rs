@@ -56,6 +56,8 @@ pub(crate) struct Run {
     /// `None` if the hello is missing.
     pub(crate) about: Option<About>,
     knobs: Vec<Heard>,
+    /// Names of the knobs; empty where the chip sent none.
+    names: Vec<String>,
     pub(crate) steps: Vec<Step>,
     /// Number of missing frames.
     pub(crate) lost: u32,
@@ -75,12 +77,18 @@ impl Run {
             seed: hello.seed,
             config: hello.config,
         };
-        Self { about: Some(about), knobs: vec![Heard::Nothing; hello.knobs.into()], ..Self::default() }
+        let (knobs, names) = (vec![Heard::Nothing; hello.knobs.into()], vec![String::new(); hello.knobs.into()]);
+        Self { about: Some(about), knobs, names, ..Self::default() }
     }
 
     /// The name in the hello, or "a chip".
     pub(crate) fn name(&self) -> &str {
         self.about.as_ref().map_or("a chip", |about| if about.name.is_empty() { "a chip" } else { &about.name })
+    }
+
+    /// The name of a knob, if the chip sent one.
+    pub(crate) fn knob_name(&self, place: usize) -> Option<&str> {
+        self.names.get(place).map(String::as_str).filter(|name| !name.is_empty())
     }
 
     pub(crate) fn goal(&self) -> Goal {
@@ -129,7 +137,8 @@ impl Run {
             .collect()
     }
 
-    /// Levels as people read them: values of graded knobs, levels of others, bits for switches.
+    /// Levels as people read them: values of graded knobs, levels of others, bits for switches;
+    /// with the knobs' names, if the chip sent them.
     pub(crate) fn text(&self, levels: &[Level]) -> String {
         let knob = |place: usize| match self.knobs.get(place) {
             Some(Heard::Whole(knob)) => Some(*knob),
@@ -138,11 +147,14 @@ impl Run {
         if levels.len() > 4 && (0..levels.len()).all(|place| knob(place).is_some_and(|knob| knob.levels() == 2)) {
             return levels.iter().map(|level| if *level == 0 { '0' } else { '1' }).collect();
         }
-        let words = levels.iter().enumerate().map(|(place, level)| match knob(place) {
-            Some(Knob::Graded { values, .. }) => {
-                values.get(usize::from(*level)).map_or_else(|| level.to_string(), |value| short((*value).into()))
-            }
-            _ => level.to_string(),
+        let words = levels.iter().enumerate().map(|(place, level)| {
+            let text = match knob(place) {
+                Some(Knob::Graded { values, .. }) => {
+                    values.get(usize::from(*level)).map_or_else(|| level.to_string(), |value| short((*value).into()))
+                }
+                _ => level.to_string(),
+            };
+            self.knob_name(place).map_or_else(|| text.clone(), |name| format!("{name}={text}"))
         });
         words.collect::<Vec<_>>().join(" ")
     }
@@ -222,6 +234,11 @@ impl Runs {
         match &received.frame {
             Frame::Hello(_) => {}
             Frame::Knob(part) => run.take_knob(part),
+            Frame::Name { place, name } => {
+                if let Some(own) = run.names.get_mut(usize::from(*place)) {
+                    *own = (*name).into();
+                }
+            }
             Frame::End => run.is_over = true,
             Frame::Measured { .. } | Frame::Asked(_) | Frame::Happened { .. } => {
                 run.steps.extend(Step::of(&received.frame, received.number, is_known));
@@ -263,6 +280,27 @@ mod tests {
         assert_eq!(run.best_so_far(), [5.0, 5.0, -2.0, -2.0]);
         let text = run.text(&run.steps[0].levels);
         assert!(text.len() == 24 && text.chars().all(|c| matches!(c, '0' | '1')), "{text}");
+    }
+
+    #[test]
+    fn names_are_shown_where_the_chip_sent_them() {
+        const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::graded(&[1.0, 2.2, 4.7], Scale::Log)];
+        type Two = trimtab::tuner!(KNOBS, observations: 4, rows: 12);
+        let mut tuner = Two::new();
+        tuner.init(trimtab::Space::new(&KNOBS).unwrap(), Config::default(), 1).unwrap();
+        let text = |names: &[&str]| {
+            let mut bytes = Vec::new();
+            let mut reporter = Reporter::new(&mut bytes);
+            reporter.hello(&tuner, &telemetry::About { name: "two", cause: Cause::New, budget: 3 }).unwrap();
+            reporter.names(names).unwrap();
+            let run = Runs::read(&bytes).0.all.remove(0);
+            assert_eq!((run.lost, run.knobs().unwrap()), (0, KNOBS.to_vec()));
+            (run.text(&[3, 1]), run.knob_name(0).map(String::from))
+        };
+        assert_eq!(text(&["mux", "gain"]), ("mux=3 gain=2.2".into(), Some("mux".into())));
+        assert_eq!(text(&[]), ("3 2.2".into(), None));
+        // More names than knobs, and names that are cut.
+        assert_eq!(text(&["", "a name that is too long", "third"]).0, "3 a name that is t=2.2");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Step {
             Frame::Asked(proposed) => (Kind::Asked(predicted(proposed)), proposed.levels, Event::Asked),
             Frame::Happened { levels, event, resumed: true } => (Kind::Resumed, *levels, *event),
             Frame::Happened { levels, event, resumed: false } => (Kind::Told, *levels, *event),
-            Frame::Hello(_) | Frame::Knob(_) | Frame::End => return None,
+            Frame::Hello(_) | Frame::Knob(_) | Frame::Name { .. } | Frame::End => return None,
         };
         Some(Self { number, kind, levels: levels.to_vec(), event, is_known })
     }

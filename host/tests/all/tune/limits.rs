@@ -29,6 +29,55 @@ fn the_time_is_a_limit() {
     assert_eq!(events(&lines(&folder, "run.jsonl"), "tell"), 9);
 }
 
+/// promise: trimtab tune | --until-settled | ends when more would gain little; the same command measures nothing more
+#[test]
+fn a_settled_run_ends() {
+    let folder = Folder::new("tune-settled");
+    script(&folder, "m.sh", "echo $(( ($1 - 40) * ($1 - 40) + 30 * ($2 - 7) * ($2 - 7) ))");
+    let words = |options: &[&'static str]| {
+        let knobs = ["tune", "--knob", "a=1..60", "--knob", "b=1..20", "--noise", "none", "--log", "run.jsonl"];
+        [&knobs[..], options, &["--", "./m.sh", "{a}", "{b}"]].concat()
+    };
+    let output = folder.run(&words(&["--until-settled", "1%"]));
+    let out = text(&output.stdout);
+    assert!(output.status.success() && out.starts_with("best      0  (measurement "), "{out}{}", text(&output.stderr));
+    let done = events(&lines(&folder, "run.jsonl"), "tell");
+    assert!((26..80).contains(&done), "{done} of 100");
+    assert!(out.contains(&format!("\nmeasured  {done}; settled: more would gain little\n")), "{out}");
+    assert_eq!(events(&lines(&folder, "run.jsonl"), "ask"), done, "nothing is left open");
+    let report = folder.json(&words(&["--until-settled", "1%", "--json"]));
+    assert_eq!((&report["settled"], report["measured"].as_u64()), (&true.into(), Some(done as u64)));
+    // Without the option the run goes on, with the asks of a run that never had it.
+    assert!(folder.run(&words(&["--budget", "90"])).status.success());
+    let resumed = lines(&folder, "run.jsonl");
+    fs::remove_file(folder.0.join("run.jsonl")).unwrap();
+    assert!(folder.run(&words(&["--budget", "90"])).status.success());
+    assert_eq!(resumed[1..], lines(&folder, "run.jsonl")[1..]);
+    let refused = folder.run(&words(&["--until-settled", "0"]));
+    assert!(text(&refused.stderr).contains("write a share such as 1% or 0.01"), "{}", text(&refused.stderr));
+}
+
+/// With noise, a settled run compares its best before it ends, as at the end of a budget.
+#[test]
+fn a_settled_run_with_noise_compares_its_best() {
+    let folder = Folder::new("tune-settled-noise");
+    script(
+        &folder,
+        "m.sh",
+        "n=$(cat n 2>/dev/null || echo 7); n=$(( (n * 1103 + 12345) % 65536 )); echo $n > n\n\
+         echo $(( 40 * ($1 - 40) * ($1 - 40) + 900 * ($2 - 7) * ($2 - 7) + n % 500 ))",
+    );
+    let knobs = ["tune", "--knob", "a=1..60", "--knob", "b=1..20", "--log", "run.jsonl", "--json"];
+    let words = [&knobs[..], &["--noise", "150", "--until-settled", "5%", "--", "./m.sh", "{a}", "{b}"]].concat();
+    let report = folder.json(&words);
+    assert_eq!(report["settled"], true, "{}", report["measured"]);
+    assert!(report["repeats"].as_u64().unwrap() >= 6, "{}", report["repeats"]);
+    let again = folder.json(&words);
+    assert!(again["measured"].as_u64().unwrap() <= 100);
+    let log = lines(&folder, "run.jsonl");
+    assert_eq!(events(&log, "ask"), events(&log, "tell"));
+}
+
 /// promise: trimtab tune | every measurement fails | ends after ten, with the reason
 #[test]
 fn nothing_but_failures_ends_it() {

@@ -15,6 +15,7 @@ mod fuzz;
 mod miri;
 mod mutants;
 mod paper;
+mod real;
 mod setup;
 mod soak;
 mod steps;
@@ -28,6 +29,7 @@ The project's own commands.
   cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
+  cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
   cargo xtask soak             random calls and power cuts for as long as you like; `--help` after this and the next
@@ -74,7 +76,10 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", "drift"] => bench("trimtab-tests", "drift")?,
         ["bench", "nearest"] => return bench_nearest(),
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
-        ["bench", ..] => bail!("there are three benches: `cargo xtask bench drift`, `… nearest` and `… serve`"),
+        ["bench", "real", rest @ ..] => real::run(&real::Request::parse(rest)?)?,
+        ["bench", ..] => {
+            bail!("there are four benches: `cargo xtask bench drift`, `… nearest`, `… real` and `… serve`")
+        }
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),
         ["fuzz", "help" | "--help" | "-h"] => println!("{}", fuzz::HELP),

@@ -1,5 +1,5 @@
 //! Installs the tools that the checks need besides Rust: rustup's components, the chips' targets,
-//! QEMU, a browser, rp2040js. Where it may not install, the error says what to type.
+//! QEMU, gcc, valgrind, a browser, rp2040js. Where it may not install, the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,6 +30,12 @@ pub(crate) fn run() -> Result<()> {
             install(&[debian], qemu::HOW_TO_GET)?;
         }
         println!("{program}: {}", qemu::version_of(program)?);
+    }
+    for program in ["gcc", "valgrind"] {
+        if !succeeds(Command::new(program).arg("--version")) {
+            install(&[program], "`cargo xtask bench real` needs gcc and valgrind; install them, then try again")?;
+        }
+        println!("{program}: here");
     }
     if browser::version().is_err() {
         // Without a font a page has no text to measure.

@@ -135,6 +135,7 @@ fn steps() -> Result<Vec<Step>> {
             "tests and doctests, this machine, pages in a browser",
             &format!("test --workspace --features trimtab-host/browser,{all}"),
         ),
+        Step::new("zlib and SQLite, shortly", "xtask bench real --quick"),
         Step::new("parity, this machine, optimized", "test --package trimtab-tests --test parity --release"),
         Step::new("programs on real HALs", "test --package trimtab-tests --features qemu --test hal"),
         Step::new("an RP2040 in rp2040js", "test --package trimtab-tests --features qemu --test rp2040"),

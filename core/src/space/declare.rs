@@ -1,0 +1,133 @@
+//! Knobs, their names and a struct of their values, from one declaration.
+//!
+//! **Choices**
+//! - A macro by example, not a procedural one: nothing more to compile, and the crate depends on
+//!   nothing for it.
+//! - The values stay where they are declared: a level is an index that nobody writes.
+//! - Your own attributes, such as `#[derive(defmt::Format)]`, are kept: a log then has names.
+
+/// Declares the settings of some hardware: a struct of their values, made from a
+/// [`Combination`](crate::Combination) by `of`, with `KNOBS` and `NAMES` in the order of its fields.
+///
+/// | kind | levels | as a [`Knob`](crate::Knob) |
+/// |---|---|---|
+/// | `nominal` | without order: any values | [`Knob::nominal`](crate::Knob::nominal) |
+/// | `ranked` | in order, evenly spaced: any values | [`Knob::ranked`](crate::Knob::ranked) |
+/// | `linear` | numbers that compare by their difference | [`Knob::graded`](crate::Knob::graded), [`Scale::Linear`](crate::Scale::Linear) |
+/// | `log` | numbers that compare by their ratio | the same, [`Scale::Log`](crate::Scale::Log) |
+///
+/// ```
+/// use trimtab::{Config, Space};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Input { Antenna, Loop, Test }
+///
+/// trimtab::knobs! {
+///     /// The settings of a receiver.
+///     struct Receiver {
+///         input: Input = nominal [Input::Antenna, Input::Loop, Input::Test],
+///         gain: u8 = ranked [0, 1, 2, 3, 4, 5, 6, 7],
+///         khz: u32 = log [125, 250, 500, 1000],
+///     }
+/// }
+/// type MyTuner = trimtab::tuner!(Receiver::KNOBS, observations: 32, rows: 64);
+///
+/// # fn measure(receiver: Receiver) -> f32 {
+/// #     let off = if receiver.input == Input::Loop { 0.0 } else { 9.0 };
+/// #     off + f32::from(receiver.gain.abs_diff(5)) + receiver.khz.abs_diff(500) as f32 / 100.0
+/// # }
+/// let mut tuner = MyTuner::new();
+/// tuner.init(Space::new(&Receiver::KNOBS)?, Config::default(), 1)?;
+/// for _ in 0..32 {
+///     let c = tuner.ask()?.combination;
+///     tuner.tell(&c, measure(Receiver::of(&c)))?;     // values, not levels
+/// }
+/// let best = tuner.best_observed().map(|best| Receiver::of(&best.combination));
+/// assert_eq!(best, Some(Receiver { input: Input::Loop, gain: 5, khz: 500 }));
+/// assert_eq!(Receiver::NAMES, ["input", "gain", "khz"]);
+/// # Ok::<(), trimtab::Error>(())
+/// ```
+#[macro_export]
+macro_rules! knobs {
+    (
+        $(#[$attribute:meta])*
+        $visible:vis struct $name:ident {
+            $($(#[$about:meta])* $knob:ident: $type:ty = $kind:ident [$($value:expr),+ $(,)?]),+ $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        $visible struct $name {
+            $($(#[$about])* $visible $knob: $type,)+
+        }
+
+        #[allow(dead_code)]
+        impl $name {
+            /// The knobs, in the order of the fields.
+            $visible const KNOBS: [$crate::Knob; [$(stringify!($knob)),+].len()] =
+                [$($crate::knobs!(@knob $kind [$($value),+])),+];
+            /// Their names.
+            $visible const NAMES: [&'static str; [$(stringify!($knob)),+].len()] = [$(stringify!($knob)),+];
+
+            /// The values of a combination's levels.
+            $visible fn of(c: &$crate::Combination<{ [$(stringify!($knob)),+].len() }>) -> Self {
+                let mut levels = c.levels().iter();
+                Self {
+                    $($knob: {
+                        const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
+                        let level = levels.next().map_or(0, |level| usize::from(*level));
+                        // A combination has no other levels.
+                        match VALUES.get(level) {
+                            Some(value) => *value,
+                            None => VALUES[0],
+                        }
+                    },)+
+                }
+            }
+        }
+    };
+    (@knob nominal [$($value:expr),+]) => { $crate::Knob::nominal([$(stringify!($value)),+].len() as u16) };
+    (@knob ranked [$($value:expr),+]) => { $crate::Knob::ranked([$(stringify!($value)),+].len() as u16) };
+    (@knob linear [$($value:expr),+]) => { $crate::Knob::graded(&[$($value as f32),+], $crate::Scale::Linear) };
+    (@knob log [$($value:expr),+]) => { $crate::Knob::graded(&[$($value as f32),+], $crate::Scale::Log) };
+    (@knob $kind:ident [$($value:expr),+]) => {
+        compile_error!(concat!("a knob is nominal, ranked, linear or log, not ", stringify!($kind)))
+    };
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::space::Space;
+    use crate::space::knob::{Knob, Scale};
+
+    knobs! {
+        struct Mixed {
+            mode: char = nominal ['a', 'b', 'c'],
+            step: u8 = ranked [10, 20],
+            hertz: u32 = linear [1, 2, 5],
+            farad: f32 = log [1e-9, 1e-6],
+        }
+    }
+
+    #[test]
+    fn one_declaration_has_knobs_names_and_values() {
+        let [mode, step, hertz, farad] = Mixed::KNOBS;
+        assert_eq!((mode, step), (Knob::nominal(3), Knob::ranked(2)));
+        assert_eq!(hertz, Knob::graded(&[1.0, 2.0, 5.0], Scale::Linear));
+        assert_eq!(farad, Knob::graded(&[1e-9, 1e-6], Scale::Log));
+        assert_eq!(Mixed::NAMES, ["mode", "step", "hertz", "farad"]);
+        let space = Space::<4>::new(&Mixed::KNOBS).unwrap();
+        for i in 0..=space.last_index() {
+            let c = space.at(i).unwrap();
+            let levels = [c.level(0), c.level(1), c.level(2), c.level(3)].map(usize::from);
+            let expected = Mixed {
+                mode: ['a', 'b', 'c'][levels[0]],
+                step: [10, 20][levels[1]],
+                hertz: [1, 2, 5][levels[2]],
+                farad: [1e-9, 1e-6][levels[3]],
+            };
+            assert_eq!(Mixed::of(&c), expected);
+        }
+    }
+}
