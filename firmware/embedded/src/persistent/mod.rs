@@ -244,8 +244,9 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     pub fn replay_begin(&mut self, record: &Record<K>) -> Result<Stored, Error> {
         // Before the record: a boot in between would do the same.
         self.prepare(&mut || ());
+        let is_anew = self.is_anew(record);
         self.tuner.replay_begin(record)?;
-        Ok(self.keep(&Entry::Record(record.clone())))
+        Ok(self.keep(&Entry::Record(record.clone()), is_anew))
     }
 
     /// Continues a tell by this many steps and returns whether there are more, see
@@ -277,7 +278,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     pub fn restart(&mut self) -> Stored {
         self.prepare(&mut || ());
         self.queued = begin_anew(self.tuner);
-        self.keep(&Entry::Restarted)
+        self.keep(&Entry::Restarted, false)
     }
 
     /// Hands out the records that turn a tuner after `init` into this one, for a listener who
