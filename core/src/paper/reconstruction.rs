@@ -137,6 +137,7 @@ mod tests {
     use super::*;
     use crate::config::Distribution;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::knob::Knob;
 
     /// Embeds every combination and expects it back.
@@ -163,7 +164,7 @@ mod tests {
         ];
         for space in &spaces {
             for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                for seed in 0..5 {
+                for seed in 0..times(5, 1) {
                     there_and_back::<12>(space, encoding, Distribution::Uniform01, seed);
                     there_and_back::<12>(space, encoding, Distribution::Centred, seed);
                 }

@@ -19,7 +19,7 @@ takes many hours; a shard is a fair sample of it.
   cargo xtask mutants --package firmware --shard 0/40  every 40th change, beginning with the first
   cargo xtask mutants --package core --file 'core/src/math/*.rs'
 
-Survivors are in target/mutants/PACKAGE/mutants.out/missed.txt.";
+Logs of every change are in target/mutants/PACKAGE.";
 
 /// What to change.
 #[derive(Debug, PartialEq)]
@@ -45,6 +45,11 @@ impl Request {
         }
         Ok(request)
     }
+
+    /// Every so many-th change: cargo-mutants' own shards are slices of neighbours.
+    fn shard_words(&self) -> Vec<&str> {
+        self.shard.as_ref().map_or(Vec::new(), |shard| vec!["--shard", shard, "--sharding", "round-robin"])
+    }
 }
 
 pub(crate) fn run(request: &Request) -> Result<()> {
@@ -56,23 +61,28 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         }
         fs::create_dir_all(&output)?;
         let mut count = Count::default();
-        for (iterate, tests) in PASSES {
-            let mut command = command(request, package, &output)?;
+        for (pass, tests) in PASSES {
+            let folder = output.join(pass);
+            fs::create_dir_all(&folder)?;
+            let mut command = command(request, package, &folder)?;
             // Not after `--`, which the tests get but not their build.
-            command.args(iterate).args(tests.iter().map(|word| format!("--cargo-arg={word}")));
-            count.pass(&mut command, &output.join("mutants.out"))?;
+            command.args(tests.iter().map(|word| format!("--cargo-arg={word}")));
+            match &count.survivors[..] {
+                _ if pass == PASSES[0].0 => command.args(request.shard_words()),
+                [] => break,
+                survivors => command.args(survivors.iter().map(|name| format!("--re=^{}$", escaped(name)))),
+            };
+            count.pass(&mut command, &folder.join("mutants.out"))?;
         }
         println!("{package}: {}", count.text()?);
-        if count.missed > 0 {
-            println!("survivors: {}", output.join("mutants.out/missed.txt").display());
-        }
+        count.survivors.iter().for_each(|name| println!("  survived: {name}"));
     }
     Ok(())
 }
 
 /// First the unit tests, which are built and run in seconds; then the others, on what survived.
 /// Examples in comments would be compiled for minutes.
-const PASSES: [(&[&str], &[&str]); 2] = [(&[], &["--lib"]), (&["--iterate"], &["--test", "*"])];
+const PASSES: [(&str, &[&str]); 2] = [("unit", &["--lib"]), ("suite", &["--test", "*"])];
 
 fn command(request: &Request, package: &str, output: &Path) -> Result<Command> {
     let (portable, folder) = tools::portable()?;
@@ -85,15 +95,19 @@ fn command(request: &Request, package: &str, output: &Path) -> Result<Command> {
     };
     let mut command = cargo();
     command.args(["mutants", "--package", &name, "--test-package", &name, "--jobs", "1", "--output"]);
-    command.arg(output).args(["--timeout", "120", "--build-timeout", "300", "--features", features]);
+    command.arg(output).args(["--timeout", "90", "--build-timeout", "300", "--features", features]);
     command.args(["--no-shuffle", "--exclude-re", "impl (Debug|fmt::Display|core::error::Error)"]);
     for file in request.file.as_ref().map_or(&files[..], std::slice::from_ref) {
         command.args(["--file", file]);
     }
-    if let Some(shard) = &request.shard {
-        command.args(["--shard", shard, "--sharding", "round-robin"]);
-    }
     Ok(command)
+}
+
+/// A name as a regular expression that fits nothing else.
+fn escaped(name: &str) -> String {
+    // Not `<` and `>`: with a backslash these are the ends of words.
+    let is_special = |c: char| r".+*?()[]{}|^$\".contains(c);
+    name.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// Changes by what became of them.
@@ -101,27 +115,35 @@ fn command(request: &Request, package: &str, output: &Path) -> Result<Command> {
 struct Count {
     caught: usize,
     late: usize,
-    missed: usize,
     unviable: usize,
+    /// Names of those that no test has noticed yet.
+    survivors: Vec<String>,
 }
 
 impl Count {
-    /// Adds a pass. What the pass before caught is not tried again; what it missed is.
+    /// Adds a pass over the survivors of the one before.
     fn pass(&mut self, command: &mut Command, folder: &Path) -> Result<()> {
         let status = tools::status(command)?;
         // 2: a change survived; 3: a time-out. With anything else the tests fail on unchanged code.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
-        let count = |name: &str| fs::read_to_string(folder.join(name)).map_or(0, |text| text.lines().count());
-        self.caught += count("caught.txt");
-        self.unviable += count("unviable.txt");
-        (self.missed, self.late) = (count("missed.txt"), count("timeout.txt"));
+        // cargo-mutants 27 tries removed fields whatever `--re` says.
+        let asked = std::mem::take(&mut self.survivors);
+        let names = |file: &str| -> Vec<String> {
+            let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+            let names = text.lines().map(str::to_string);
+            names.filter(|name| asked.is_empty() || asked.contains(name)).collect()
+        };
+        self.caught += names("caught.txt").len();
+        self.late += names("timeout.txt").len();
+        self.unviable += names("unviable.txt").len();
+        self.survivors = names("missed.txt");
         Ok(())
     }
 
     /// The share with a 95 % interval.
     fn text(&self) -> Result<String> {
         let noticed = self.caught + self.late;
-        let all = noticed + self.missed;
+        let all = noticed + self.survivors.len();
         ensure!(all > 0, "no change was tested");
         let (low, high) = wilson(noticed as f64, all as f64);
         Ok(format!(
@@ -158,8 +180,15 @@ mod tests {
     }
 
     #[test]
+    fn a_name_fits_itself_alone() {
+        let name = "a/b.rs:8:9: replace || with && in A<K>::f -> f32";
+        assert_eq!(escaped(name), r"a/b\.rs:8:9: replace \|\| with && in A<K>::f -> f32");
+    }
+
+    #[test]
     fn a_time_out_is_noticed() {
-        let count = Count { caught: 89, late: 1, missed: 10, unviable: 3 };
+        let survivors = vec!["x".to_string(); 10];
+        let count = Count { caught: 89, late: 1, unviable: 3, survivors };
         let text =
             "90 of 100 changes noticed (1 by a time-out), 90.0 %, 95 % interval 82.6 to 94.5 %; 3 did not compile";
         assert_eq!(count.text().unwrap(), text);
