@@ -55,7 +55,12 @@ fn under_a_mask_the_bias_shows() {
 
 #[test]
 fn the_other_variants_improve_and_never_ask_twice() {
-    for ask in [Ask::Lookup(Region::BoundingBox), Ask::Recon(Region::UnitBox), Ask::Recon(Region::BoundingBox)] {
+    for ask in [
+        Ask::Lookup(Region::BoundingBox),
+        Ask::Lookup(Region::Polytope),
+        Ask::Recon(Region::UnitBox),
+        Ask::Recon(Region::BoundingBox),
+    ] {
         let ups = thumbs_up(ask, 0, 1);
         assert!(ups.iter().max() > ups.first(), "{ups:?}");
     }

@@ -61,6 +61,9 @@ pub(crate) struct Evaluation {
     pub(crate) believed_mean: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) believed_sd: Option<f64>,
+    /// Whether the method fell back to something else than its model's proposal.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) fallback: bool,
     /// Whether the run ends here before its budget is spent, because the space is exhausted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) exhausted: bool,

@@ -39,6 +39,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             return Ok(None);
         }
         let given = built.initial.get(records.len());
+        let fallbacks = method.method.fallbacks();
         let clock = Clock::start();
         let asked = match given {
             Some(levels) => Some(mask.put_on(levels)),
@@ -90,6 +91,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             recommended: None,
             believed_mean: None,
             believed_sd: None,
+            fallback: method.method.fallbacks() > fallbacks,
             exhausted: false,
         });
         if recommends.contains(&records.len()) {
