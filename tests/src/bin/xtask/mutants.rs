@@ -61,14 +61,14 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         }
         fs::create_dir_all(&output)?;
         let mut count = Count::default();
-        for (pass, tests) in PASSES {
+        for (pass, tests) in PASSES.iter().filter(|(pass, _)| package == "core" || *pass != TRACE) {
             let folder = output.join(pass);
             fs::create_dir_all(&folder)?;
-            let mut command = command(request, package, &folder)?;
+            let mut command = command(request, package, &folder, *pass == TRACE)?;
             // Not after `--`, which the tests get but not their build.
             command.args(tests.iter().map(|word| format!("--cargo-arg={word}")));
             match &count.survivors[..] {
-                _ if pass == PASSES[0].0 => command.args(request.shard_words()),
+                _ if *pass == PASSES[0].0 => command.args(request.shard_words()),
                 [] => break,
                 survivors => command.args(survivors.iter().map(|name| format!("--re=^{}$", escaped(name)))),
             };
@@ -80,11 +80,14 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// First the unit tests, which are built and run in seconds; then the others, on what survived.
-/// Examples in comments would be compiled for minutes.
-const PASSES: [(&str, &[&str]); 2] = [("unit", &["--lib"]), ("suite", &["--test", "*"])];
+/// First the unit tests, which are built and run in seconds; then the golden trace and the suite, on what
+/// survived. Examples in comments would be compiled for minutes.
+const PASSES: [(&str, &[&str]); 3] =
+    [("unit", &["--lib"]), (TRACE, &["--test", "parity"]), ("suite", &["--test", "*"])];
+/// The golden trace is of another package, and only core can change it.
+const TRACE: &str = "trace";
 
-fn command(request: &Request, package: &str, output: &Path) -> Result<Command> {
+fn command(request: &Request, package: &str, output: &Path, is_trace: bool) -> Result<Command> {
     let (portable, folder) = tools::portable()?;
     let (name, files, features) = match package {
         "core" => ("trimtab".to_string(), vec!["core/src/**/*.rs".to_string()], "postcard,micromath"),
@@ -94,8 +97,11 @@ fn command(request: &Request, package: &str, output: &Path) -> Result<Command> {
         }
     };
     let mut command = cargo();
-    command.args(["mutants", "--package", &name, "--test-package", &name, "--jobs", "1", "--output"]);
-    command.arg(output).args(["--timeout", "90", "--build-timeout", "300", "--features", features]);
+    let tested = if is_trace { "trimtab-tests" } else { &name };
+    command.args(["mutants", "--package", &name, "--test-package", tested, "--jobs", "1", "--output"]);
+    command.arg(output).args(["--timeout", "90", "--build-timeout", "300"]);
+    // cargo-mutants looks for the baseline's tests in the changed package.
+    command.args(if is_trace { ["--baseline", "skip"] } else { ["--features", features] });
     command.args(["--no-shuffle", "--exclude-re", "impl (Debug|fmt::Display|core::error::Error)"]);
     for file in request.file.as_ref().map_or(&files[..], std::slice::from_ref) {
         command.args(["--file", file]);
