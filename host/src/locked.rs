@@ -1,6 +1,7 @@
 //! Files that one program at a time appends to: the logs of `tune` and `watch`.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,6 +38,16 @@ pub(crate) fn are_one(a: &Path, b: &Path) -> bool {
     let is_linked = cfg!(unix) && File::open(a).is_ok_and(|a| is_at(&a, b));
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     a == b || is_linked || real(a).is_some_and(|a| real(b) == Some(a))
+}
+
+/// Whether the file holds measurements: a log of `tune` or `watch`, or an export of `serve`. A page, a
+/// picture or a table never takes its place.
+pub(crate) fn is_log(path: &Path) -> bool {
+    let mut begin = Vec::new();
+    // Not a device or a pipe, which may have no end and no beginning.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let read = is_file && File::open(path).and_then(|file| file.take(16).read_to_end(&mut begin)).is_ok();
+    read && [&b"{\"trimtab\":"[..], b"{\"op\":\"init\"", b"\0"].iter().any(|log| begin.starts_with(log))
 }
 
 /// Whether the path still leads to this file.

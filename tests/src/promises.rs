@@ -60,12 +60,8 @@ pub fn read(text: &str, file: &Path) -> std::result::Result<Vec<Promise>, String
 
 /// All promises of the repository.
 pub fn collect(root: &Path) -> Result<Vec<Promise>> {
-    let mut files = Vec::new();
-    for folder in ["core", "firmware", "host", "tests"] {
-        sources(&root.join(folder), &mut files)?;
-    }
     let mut found = Vec::new();
-    for file in files {
+    for file in sources(root)? {
         let short = file.strip_prefix(root).unwrap_or(&file).to_path_buf();
         // This file has the words in its documentation and its test.
         if short.ends_with("src/promises.rs") {
@@ -77,11 +73,20 @@ pub fn collect(root: &Path) -> Result<Vec<Promise>> {
     Ok(found)
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+/// All source files of the repository.
+pub fn sources(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for folder in ["core", "firmware", "host", "tests"] {
+        add_sources(&root.join(folder), &mut files)?;
+    }
+    Ok(files)
+}
+
+fn add_sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() && !path.ends_with("target") {
-            sources(&path, found)?;
+            add_sources(&path, found)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }

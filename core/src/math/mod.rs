@@ -13,3 +13,10 @@ pub(crate) mod random;
 pub mod rough;
 
 pub use float::{exp, ln, sqrt};
+
+/// How often a test repeats its arithmetic. Miri is some thousand times slower than the machine and
+/// looks at every path all the same.
+#[cfg(test)]
+pub(crate) fn times<T>(all: T, under_miri: T) -> T {
+    if cfg!(miri) { under_miri } else { all }
+}

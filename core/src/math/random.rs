@@ -66,6 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "60 000 draws")]
     fn draws_are_uniform() {
         let mut random = Random::new(7, 3);
         let mut counts = [0u32; 6];

@@ -263,6 +263,7 @@ fn step<const D: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::times;
 
     fn seeded() -> Random {
         Random::new(11, 0)
@@ -392,7 +393,7 @@ mod tests {
     fn random_convex_functions_end_where_no_step_leads_down() {
         const N: usize = 12;
         let (bounds, mut random) = ([(0.0, 1.0); N], seeded());
-        for _ in 0..100 {
+        for _ in 0..times(100, 1) {
             let b: [[f32; N]; N] = core::array::from_fn(|_| core::array::from_fn(|_| random.uniform() - 0.5));
             let c: [f32; N] = core::array::from_fn(|_| 1.6 * random.uniform() - 0.3);
             let f = |x: &[f32; N], gradient: &mut [f32; N]| {

@@ -107,6 +107,7 @@ mod tests {
     use crate::config::Prior;
     use crate::math::matrix::triangle;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::paper::continuous::minimise;
     use crate::surrogate::gp::Repeats;
 
@@ -192,10 +193,12 @@ mod tests {
     #[test]
     fn gradients_agree_with_differences_of_an_exact_process() {
         let mut worst = [0.0f64; 4];
-        for (seed, prior) in (0..30).zip([Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD].iter().cycle()) {
+        for (seed, prior) in
+            (0..times(30, 1)).zip([Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD].iter().cycle())
+        {
             let s = setting(seed, *prior);
             let mut random = Random::new(seed, 1);
-            for _ in 0..10 {
+            for _ in 0..times(10, 1) {
                 let x: [f32; D] = core::array::from_fn(|_| 1.4 * random.uniform() - 0.2);
                 let (posterior, own) = posterior_gradient(&s.gp, &s.hyper, s.points.iter(), &x);
                 let plain = s.gp.posterior(1.0, |k| {
@@ -243,7 +246,7 @@ mod tests {
     /// The minimum over the box is below all of many random points.
     #[test]
     fn the_acquisition_is_minimised_over_the_box() {
-        for seed in 0..6 {
+        for seed in 0..times(6, 1) {
             let s = setting(seed, Prior::WEAK);
             for rule in [Rule::Ucb { beta: 2.0 }, Rule::ExpectedImprovement { best: -1.3 }] {
                 let mut random = Random::new(seed, 2);
@@ -251,7 +254,7 @@ mod tests {
                     score_gradient(&s.gp, &s.hyper, &rule, s.points.iter(), x, gradient)
                 };
                 let found = minimise(&[(-0.2, 1.2); D], 10, &mut random, &mut f);
-                let sampled = (0..3000).fold(f32::INFINITY, |least, _| {
+                let sampled = (0..times(3000, 50)).fold(f32::INFINITY, |least, _| {
                     let x: [f32; D] = core::array::from_fn(|_| 1.4 * random.uniform() - 0.2);
                     least.min(f(&x, &mut [0.0; D]))
                 });

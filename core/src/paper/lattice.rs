@@ -234,6 +234,7 @@ mod tests {
     use crate::config::Encoding;
     use crate::math::float::squared_distance;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::paper::walk::{Leaf, walk};
     use crate::space::knob::Knob;
 
@@ -242,7 +243,7 @@ mod tests {
     fn bounds_grow_to_the_distance() {
         let knobs = [Knob::nominal(3), Knob::nominal(2), Knob::ranked(4), Knob::nominal(2), Knob::ranked(3)];
         let space = Space::<5>::new(&knobs).unwrap();
-        for (seed, encoding) in (0..20).zip([Encoding::Compact, Encoding::PerKnob].into_iter().cycle()) {
+        for (seed, encoding) in (0..times(20, 2)).zip([Encoding::Compact, Encoding::PerKnob].into_iter().cycle()) {
             let encoder = Encoder::new(&space, encoding);
             let mut map = RandomMap::<4, 9>::new();
             let distribution = if seed < 6 { Distribution::Uniform01 } else { Distribution::Centred };

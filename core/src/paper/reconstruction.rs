@@ -1,6 +1,7 @@
 //! CBO-Recon's left inverse: the Moore-Penrose inverse of R, then rounding at a threshold.
 //!
-//! φ⁻¹(x) = round(R⁺·x) to {0, 1}^m (section 4.1); b above 0.02 is 1 (section 7.1).
+//! φ⁻¹(x) = round(R⁺·x) to {0, 1}^m (section 4.1): b is scaled to [0, 1] (section 6), and what is above
+//! 0.02 is 1 (section 7.1).
 //!
 //! | name | meaning | shape |
 //! |---|---|---|
@@ -12,6 +13,8 @@
 //! **Choices**
 //! - *Offset*: the paper's point is R·b = x + R·o, so b = R⁺·(x + R·o). With d < m that is a
 //!   projection of the bits and shorter than they are; the low threshold makes up for it.
+//! - *Scaling*: if a bit's coordinate is outside [0, 1], the smallest becomes 0 and the largest 1. The
+//!   paper has no formula for it. Inside, b is left alone, so that d ≥ m inverts exactly.
 //! - *Other features* of [`Encoding::PerKnob`] have offset 0 and are not rounded: the knob takes
 //!   the level nearest to R⁺·(x + R·o).
 //! - *No such combination*: bits past the last index of [`Encoding::Compact`] become the index in
@@ -91,15 +94,28 @@ impl<const D: usize, const M: usize> Reconstruction<D, M> {
         x: &[f32; D],
     ) -> Option<Combination<K>> {
         let mut b = self.coordinates(x);
+        let mut offset = [0.0; M];
+        encoder.offset(&mut offset);
+        scale(&mut b, &offset);
         if encoder.encoding() == Encoding::Compact {
             return space.at(nearest_index(b.get(..encoder.features())?, threshold, space.last_index()));
         }
-        let mut offset = [0.0; M];
-        encoder.offset(&mut offset);
         for (b, _) in b.iter_mut().zip(&offset).filter(|(_, offset)| **offset > 0.0) {
             *b = if *b > threshold { 0.5 } else { -0.5 };
         }
         encoder.decode(space, &b)
+    }
+}
+
+/// Scales the coordinates of bits, which have an offset, to [0, 1] if one is outside.
+fn scale(b: &mut [f32], offset: &[f32]) {
+    // What rounding leaves of a 0 or a 1.
+    const ROUNDING: f32 = 1e-3;
+    let bits = b.iter().zip(offset).filter(|(_, offset)| **offset > 0.0).map(|(b, _)| *b);
+    let (low, high) = bits.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), b| (low.min(b), high.max(b)));
+    if high > low && (low < -ROUNDING || high > 1.0 + ROUNDING) {
+        let bits = b.iter_mut().zip(offset).filter(|(_, offset)| **offset > 0.0);
+        bits.for_each(|(b, _)| *b = (*b - low) / (high - low));
     }
 }
 
@@ -137,6 +153,7 @@ mod tests {
     use super::*;
     use crate::config::Distribution;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::knob::Knob;
 
     /// Embeds every combination and expects it back.
@@ -163,7 +180,7 @@ mod tests {
         ];
         for space in &spaces {
             for encoding in [Encoding::Compact, Encoding::PerKnob] {
-                for seed in 0..5 {
+                for seed in 0..times(5, 1) {
                     there_and_back::<12>(space, encoding, Distribution::Uniform01, seed);
                     there_and_back::<12>(space, encoding, Distribution::Centred, seed);
                 }
@@ -171,8 +188,8 @@ mod tests {
         }
     }
 
-    /// With fewer dimensions than bits: the paper's formula on the paper's bits, R⁺·(R·b) above the
-    /// threshold.
+    /// With fewer dimensions than bits: the paper's formula on the paper's bits, R⁺·(R·b) scaled to
+    /// [0, 1] where it is not, above the threshold.
     #[test]
     fn bits_follow_the_papers_formula() {
         let space = Space::<10>::new(&[Knob::nominal(2); 10]).unwrap();
@@ -188,6 +205,9 @@ mod tests {
                 map.embed(&z, &mut x);
                 map.embed(&z.map(|z| z + 0.5), &mut x_paper);
                 let b: [f32; 10] = core::array::from_fn(|i| dot(recon.inverse.row(i), &x_paper));
+                let (low, high) = b.iter().fold((1.0f32, 0.0f32), |(low, high), b| (low.min(*b), high.max(*b)));
+                let is_outside = low < -1e-3 || high > 1.001;
+                let b = b.map(|b| if is_outside { (b - low) / (high - low) } else { b });
                 let own = recon.reconstruct(&space, &encoder, THRESHOLD, &x).unwrap();
                 for (b, level) in b.iter().zip(own.levels()) {
                     assert!((*b > THRESHOLD) == (*level == 1) || (b - THRESHOLD).abs() < 1e-5);

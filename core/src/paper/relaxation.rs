@@ -172,6 +172,7 @@ mod tests {
     use crate::config::Encoding;
     use crate::math::float::squared_distance;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::knob::Knob;
 
     const M: usize = 12;
@@ -186,7 +187,7 @@ mod tests {
         let mut digits = [Digit::default(); M];
         let count = encoder.digits(&space, &mut digits);
         let mut map = RandomMap::<5, M>::new();
-        for seed in 0..20 {
+        for seed in 0..times(20, 1) {
             map.draw(Distribution::Centred, encoder.features(), seed);
             let mut random = Random::new(seed, 1);
             let scale = if seed % 2 == 0 { 1.0 } else { 10.0 };

@@ -116,6 +116,7 @@ mod tests {
     use crate::config::Encoding;
     use crate::features::encoding::Encoder;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::Space;
     use crate::space::knob::Knob;
 
@@ -148,7 +149,7 @@ mod tests {
         let space = Space::<5>::new(&[3, 2, 4, 2, 3].map(Knob::nominal)).unwrap();
         let mut digits = [Digit::default(); 5];
         Encoder::new(&space, Encoding::PerKnob).digits(&space, &mut digits);
-        for seed in 0..200 {
+        for seed in 0..times(200, 4) {
             let mut random = Random::new(seed, 0);
             let costs = [0; 5].map(|_| [0; 4].map(|_| random.below(3) as f32));
             let last = u64::from(random.below(144));

@@ -83,6 +83,7 @@ impl Hyper {
 mod tests {
     use super::*;
     use crate::math::float::Libm;
+    use crate::math::times;
 
     #[test]
     fn matern_of_hand_worked_distances() {
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_fast_matern_is_exact_to_a_millionth() {
-        for i in 0..100_000 {
+        for i in (0..100_000).step_by(times(1, 997)) {
             let r2 = i as f32 * i as f32 * 1e-7;
             assert!((matern52::<Arithmetic>(r2) - matern52::<Libm>(r2)).abs() < 1e-6, "at {r2}");
         }

@@ -155,6 +155,7 @@ fn change<const K: usize, const M: usize>(
 mod tests {
     use super::*;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::Space;
     use crate::space::knob::{Knob, Scale};
     use crate::surrogate::product::graded_levels;
@@ -182,7 +183,7 @@ mod tests {
         let start = space.draw(&mut random);
         all.begin((&kernel, &others), start, 0);
         last.begin((&kernel, &others), start, N - 2);
-        for i in 0..300 {
+        for i in 0..times(300, 20) {
             let knob = random.below(5) as usize;
             let level = random.below(KNOBS[knob].levels() as u32) as Level;
             if level == all.at().level(knob) {

@@ -197,6 +197,7 @@ mod tests {
     use crate::config::Prior;
     use crate::math::matrix::triangle;
     use crate::math::random::Random;
+    use crate::math::times;
     use crate::space::Space;
     use crate::space::knob::{Knob, Scale};
     use crate::surrogate::gp::Repeats;
@@ -272,7 +273,7 @@ mod tests {
         let y: [f32; N] = core::array::from_fn(|i| f32::from(points[i].level(0)) - 1.0);
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();
-        for _ in 0..20 {
+        for _ in 0..times(20, 12) {
             kernel.climb(&slopes(&kernel, &points, &y));
         }
         let [first, others @ ..] = kernel.factors();

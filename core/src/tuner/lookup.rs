@@ -6,9 +6,10 @@
 //!
 //! | name | meaning |
 //! |---|---|
-//! | 𝒳 | where x is searched: the polytope of all embeddings in the text, a box here |
+//! | 𝒳 | where x is searched: the polytope of all embeddings in the text, a box in the authors' code |
 //! | [`Region::UnitBox`] | [0, 1]^d in the paper's coordinates, as in the authors' code |
 //! | [`Region::BoundingBox`] | the smallest box around all embeddings, closer to the text |
+//! | [`Region::Polytope`] | { R·z : z ∈ [0, 1]^m }, as in the text |
 //!
 //! **Choices**
 //! - These asks are in core, not in the host's benchmarks, so that a benchmark measures code a chip
@@ -49,6 +50,9 @@ pub enum Region {
     UnitBox,
     /// The bounding box of all embeddings.
     BoundingBox,
+    /// The polytope of all embeddings of bits, { R·z : z ∈ [0, 1]^m }, as in the paper's text: z is
+    /// searched, x follows.
+    Polytope,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
@@ -101,13 +105,24 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn ask_recon(&mut self, region: Region, threshold: f32) -> Result<Proposal<K>, AskError> {
-        self.ask_in(region, |tuner, x| {
+        self.ask_recon_or_draw(region, threshold).map(|(proposal, _)| proposal)
+    }
+
+    /// [`ask_recon`](Self::ask_recon), and whether a random combination took the place of a measured
+    /// one: for benchmarks.
+    #[doc(hidden)]
+    pub fn ask_recon_or_draw(&mut self, region: Region, threshold: f32) -> Result<(Proposal<K>, bool), AskError> {
+        let mut is_drawn = false;
+        let proposal = self.ask_in(region, |tuner, x| {
             let (geometry, space) = (&tuner.model.geometry, &tuner.space);
             let mut reconstruction = Reconstruction::<D, M>::new();
             reconstruction.init(geometry.map(), geometry.encoder());
             let found = reconstruction.reconstruct(space, geometry.encoder(), threshold, x);
-            found.filter(|c| tuner.is_open(c)).map_or_else(|| tuner.draw(Purpose::Scan), Ok)
-        })
+            let found = found.filter(|c| tuner.is_open(c));
+            is_drawn = found.is_none();
+            found.map_or_else(|| tuner.draw(Purpose::Scan), Ok)
+        })?;
+        Ok((proposal, is_drawn))
     }
 
     /// An ask that searches the region and recovers a combination from the best point.
@@ -138,15 +153,33 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     fn best_point(&self, region: Region) -> [f32; D] {
         let (geometry, search) = (&self.model.geometry, &self.search);
         let map = geometry.map();
+        let points = self.model.observations.points().map(|point| point.x);
+        let mut random = self.random(Purpose::Box);
+        let score = |x: &[f32; D], gradient: &mut [f32; D]| {
+            score_gradient(&self.model.gp, &self.model.hyper, &search.rule, points.clone(), x, gradient)
+        };
         let bounds = match region {
             Region::UnitBox => map.offset(geometry.encoder()).map(|middle| (-middle, 1.0 - middle)),
             Region::BoundingBox => map.bounding_box(&self.space, geometry.encoder()),
+            Region::Polytope => {
+                // Features past the encoder's have columns of 0 in R.
+                let bounds = [(-0.5, 0.5); M];
+                let z = minimise(&bounds, STARTS, &mut random, |z, gradient| {
+                    let (mut x, mut of_x) = ([0.0; D], [0.0; D]);
+                    map.embed(z, &mut x);
+                    let value = score(&x, &mut of_x);
+                    gradient.fill(0.0);
+                    for (row, of_x) in map.matrix().rows().zip(of_x) {
+                        gradient.iter_mut().zip(row).for_each(|(own, r)| *own += r * of_x);
+                    }
+                    value
+                })
+                .x;
+                let mut x = [0.0; D];
+                map.embed(&z, &mut x);
+                return x;
+            }
         };
-        let points = self.model.observations.points().map(|point| point.x);
-        let mut random = self.random(Purpose::Box);
-        minimise(&bounds, STARTS, &mut random, |x, gradient| {
-            score_gradient(&self.model.gp, &self.model.hyper, &search.rule, points.clone(), x, gradient)
-        })
-        .x
+        minimise(&bounds, STARTS, &mut random, score).x
     }
 }

@@ -309,7 +309,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// The logit of success of a combination.
     #[inline(never)]
-    fn logit(&self, c: &Combination<K>) -> f32 {
+    pub(super) fn logit(&self, c: &Combination<K>) -> f32 {
         if self.failures() == 0 { 0.0 } else { self.model.success.logit(&self.space, c, self.measured()) }
     }
 

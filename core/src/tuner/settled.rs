@@ -16,8 +16,9 @@
 //! **Cost.** One score by expected improvement and t comparisons.
 
 use super::Tuner;
-use crate::acquire::acquisition::{Rule, chance};
+use crate::acquire::acquisition::Rule;
 use crate::math::float::{exp, ln};
+use crate::surrogate::success::chance;
 
 /// Measurements that must gain, and be expected to gain, less than the tolerance.
 const WINDOW: usize = 25;
@@ -79,9 +80,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// The logarithm of the expected gain, in standardised units.
     fn log_gain(&self) -> Option<f32> {
-        let posterior = self.search.best()?.posterior;
-        let gain = -Rule::ExpectedImprovement { best: self.search.incumbent }.score(posterior);
-        Some(if self.failures() > 0 { gain + ln(chance(posterior, self.model.gp.signal())) } else { gain })
+        let best = self.search.best()?;
+        let gain = -Rule::ExpectedImprovement { best: self.search.incumbent }.score(best.posterior);
+        let chance = if self.failures() > 0 { chance(self.logit(&best.combination)) } else { 1.0 };
+        Some(gain + ln(chance.max(f32::MIN_POSITIVE)))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::config::Acquisition;
 use crate::config::Fitting;
 use crate::config::Prior;
 use crate::config::{Noise, WhenFull};
+use crate::math::times;
 use crate::space::knob::{Knob, Scale};
 use crate::tuner::record::{Event, Record};
 
@@ -24,10 +25,10 @@ fn pruning_never_changes_the_winner() {
         Knob::nominal(2),
     ];
     type Seven = crate::tuner!(KNOBS, observations: 40, rows: 96);
-    for seed in 0..12 {
+    for seed in 0..times(12, 1) {
         let mut tuner = std::boxed::Box::new(Seven::new());
         tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
-        for t in 0..40 {
+        for t in 0..times(40, 6) {
             if t >= 4 {
                 let search = |prune: bool| {
                     let mut tuner = tuner.clone();
@@ -52,7 +53,7 @@ fn after_an_eviction_the_factor_equals_a_rebuilt_one() {
         let config = Config { when_full, ..Config::default() };
         let mut tuner = std::boxed::Box::new(Four::new());
         tuner.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
-        for i in 0..30 {
+        for i in 0..times(30, 12) {
             let c = tuner.ask().unwrap().combination;
             if i % 7 == 3 {
                 tuner.tell_failed(&c).unwrap();
@@ -78,7 +79,7 @@ fn tuners_of_different_sizes_with_equal_limits_propose_the_same() {
         let (mut small, mut large) = (std::boxed::Box::new(Small::new()), std::boxed::Box::new(Large::new()));
         small.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
         large.init(Space::new(&KNOBS).unwrap(), Config { rows: 32, observations: 10, ..config }, 3).unwrap();
-        for _ in 0..30 {
+        for _ in 0..times(30, 11) {
             let proposal = small.ask().unwrap();
             assert_eq!(large.ask(), Ok(proposal), "{when_full:?}");
             let c = proposal.combination;
@@ -98,13 +99,13 @@ fn tuners_of_different_sizes_with_equal_limits_propose_the_same() {
 fn a_log_with_cancels_rebuilds_the_tuner() {
     const KNOBS: [Knob; 5] = [Knob::nominal(4), Knob::ranked(8), Knob::nominal(3), Knob::ranked(6), Knob::nominal(5)];
     type Five = crate::tuner!(KNOBS, observations: 16, rows: 48);
-    for seed in 0..20 {
+    for seed in 0..times(20, 1) {
         let [mut first, mut second] = [(); 2].map(|()| std::boxed::Box::new(Five::new()));
         for tuner in [&mut first, &mut second] {
             tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
         }
         let mut log = std::vec::Vec::new();
-        for i in 0..24 {
+        for i in 0..times(24, 8) {
             let c = first.ask().unwrap().combination;
             log.push(Record::new(&c, Event::Asked));
             let oldest = first.pending()[0];
@@ -168,12 +169,12 @@ fn predictions_never_see_pending_combinations() {
 fn a_log_of_outcomes_brings_back_the_table() {
     const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
     type Relays = crate::tuner!(KNOBS, observations: 60, rows: 64);
-    for seed in 0..4 {
+    for seed in 0..times(4, 1) {
         let [mut first, mut second] = [(); 2].map(|()| std::boxed::Box::new(Relays::new()));
         for tuner in [&mut first, &mut second] {
             tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), seed).unwrap();
         }
-        for i in 0..60 {
+        for i in 0..times(60, 6) {
             assert_eq!(second.clone().ask(), first.clone().ask(), "seed {seed}, {i}");
             let c = first.ask().unwrap().combination;
             let levels = c.levels().iter().enumerate();
@@ -212,7 +213,7 @@ fn no_cost_leads_to_a_score_that_is_not_a_number() {
         for prior in [Prior::WEAK, Prior::FIXED, Prior::MAXIMUM_LIKELIHOOD] {
             let config = Config { standardise: false, acquisition, prior, ..Config::default() };
             let mut tuner = told(config, &[]);
-            for value in sizes.iter().cycle().take(18) {
+            for value in sizes.iter().cycle().take(times(18, 4)) {
                 let p = tuner.ask().unwrap();
                 assert!(!p.score.is_nan() && !p.mean.is_nan() && p.std_dev >= 0.0, "{config:?} {p:?}");
                 tuner.tell(&p.combination, *value).unwrap();
@@ -232,7 +233,7 @@ fn a_known_noise_is_in_the_factor_even_without_sweeps() {
     for (sweeps, refit) in [(0, 8), (0, 1), (1, 8), (2, 1)] {
         let fit = Fitting { sweeps, ..Config::default().fit };
         let config = Config { fit, refit, noise: Noise::Given(0.7), ..Config::default() };
-        for n in 1..12 {
+        for n in 1..times(12, 4) {
             let tuner = told(config, &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0][..n]);
             let mut fresh = tuner.clone();
             fresh.model.gp.clear();
@@ -251,7 +252,7 @@ fn a_cache_of_any_length_proposes_the_same() {
     tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 5).unwrap();
     let (mut short, mut exact, mut long) =
         (Cache::<0, 24, 7>::new(), Cache::<0, 24, 32>::new(), Cache::<0, 24, 80>::new());
-    for _ in 0..24 {
+    for _ in 0..times(24, 6) {
         let [mut a, mut b, mut c] = [tuner.clone(), tuner.clone(), tuner.clone()];
         let proposal = tuner.ask().unwrap();
         assert_eq!(a.ask_with(&mut short).unwrap(), proposal);

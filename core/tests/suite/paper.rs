@@ -55,8 +55,24 @@ fn under_a_mask_the_bias_shows() {
 
 #[test]
 fn the_other_variants_improve_and_never_ask_twice() {
-    for ask in [Ask::Lookup(Region::BoundingBox), Ask::Recon(Region::UnitBox), Ask::Recon(Region::BoundingBox)] {
+    for ask in [
+        Ask::Lookup(Region::BoundingBox),
+        Ask::Lookup(Region::Polytope),
+        Ask::Recon(Region::UnitBox),
+        Ask::Recon(Region::BoundingBox),
+    ] {
         let ups = thumbs_up(ask, 0, 1);
         assert!(ups.iter().max() > ups.first(), "{ups:?}");
     }
+}
+
+/// β = s·ln(t + 1), and the theorem's s·√(ln N + ln t − ln δ).
+#[test]
+fn the_papers_beta_by_hand() {
+    let close = |own: f32, exact: f32| (own - exact).abs() < 1e-5;
+    assert!(close(trimtab::Beta::Logarithmic(2.0).at(9, 3.0), 2.0 * 10f32.ln()));
+    assert!(close(
+        trimtab::Beta::Theorem { scale: 0.5, delta: 0.1 }.at(4, 3.0),
+        0.5 * (3.0 + 4f32.ln() - 0.1f32.ln()).sqrt()
+    ));
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::json;
 
-use crate::bench::method::METHODS;
+use crate::bench::method::{Entry, METHODS};
 use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
 use crate::error::Error;
 use crate::terminal;
@@ -35,7 +35,9 @@ fn text() -> String {
     let _ = writeln!(text, "  beyond                 {}", BEYOND.join(", "));
     let _ = writeln!(text, "  all                    the paper's and all others\n\nMethods (--method NAME,…)\n");
     for method in METHODS {
-        let _ = writeln!(text, "  {:<22} {}\n  {:<22}   {}", method.name, method.about, "", method.source);
+        let Entry { name, about, source, fallback, .. } = method;
+        let _ =
+            writeln!(text, "  {name:<23} {about}\n  {:<23}   {source}\n  {:<23}   falls back to {fallback}", "", "");
     }
     text + "\n  all                    all of them\n"
 }
@@ -56,7 +58,7 @@ fn json() -> String {
         .collect();
     let methods: Vec<_> = METHODS
         .iter()
-        .map(|method| json!({"name": method.name, "about": method.about, "source": method.source}))
+        .map(|method| json!({"name": method.name, "about": method.about, "source": method.source, "fallback": method.fallback}))
         .collect();
     format!("{}\n", json!({"problems": problems, "paper": PAPER, "methods": methods}))
 }

@@ -1,6 +1,6 @@
 //! Formats numbers for people.
 
-use crate::bench::stats::Estimate;
+use crate::bench::stats::{Estimate, quantile};
 use crate::draw::plot::signed;
 
 /// Four significant digits.
@@ -79,6 +79,16 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
+/// The median run's evaluation that found the optimum, to sort by, and as text with the number of runs
+/// that did: `54 (8/10)`, or `> 100 (3/10)` if less than half of them did. An evaluation is infinite
+/// for a run that did not. `None` without runs.
+pub(crate) fn optimum_at(at: &[f64], horizon: usize) -> Option<(f64, String)> {
+    let solved = at.iter().filter(|t| t.is_finite()).count();
+    let median = quantile(at, 0.5)?;
+    let shown = if median.is_finite() { format!("{median}") } else { format!("> {horizon}") };
+    Some((median, format!("{shown} ({solved}/{})", at.len())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,5 +120,17 @@ mod tests {
         assert_eq!([0.0421, 0.0001].map(chance), ["0.042", "< 0.001"]);
         assert_eq!(list(&["a", "b", "c"].map(String::from)), "a, b and c");
         assert_eq!((count(1, "seed"), count(2, "seed")), ("1 seed".into(), "2 seeds".into()));
+    }
+
+    /// `bench` and `report` print this: the median is over all runs, not over those that found it.
+    #[test]
+    fn an_optimum_that_most_runs_miss_is_beyond_the_budget() {
+        let inf = f64::INFINITY;
+        let text = |at: &[f64]| optimum_at(at, 100).map(|(_, text)| text);
+        assert_eq!(text(&[54.0, inf, inf]).as_deref(), Some("> 100 (1/3)"));
+        assert_eq!(text(&[54.0, 20.0, inf]).as_deref(), Some("54 (2/3)"));
+        assert_eq!(text(&[54.0, 20.0, inf, inf]).as_deref(), Some("> 100 (2/4)"));
+        assert_eq!(text(&[inf, inf]).as_deref(), Some("> 100 (0/2)"));
+        assert_eq!((text(&[]), text(&[7.0]).as_deref()), (None, Some("7 (1/1)")));
     }
 }

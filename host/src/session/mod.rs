@@ -274,3 +274,21 @@ impl Session {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_largest_budget_no_larger_one_is_suggested() {
+        for (budget, says) in [(3, "with a larger one"), (study::BUDGET, "no session has a larger one")] {
+            let space = NamedSpace::new(vec!["a=1,2".parse().unwrap(), "b=1..9".parse().unwrap()]).unwrap();
+            let mut session =
+                Session::new(Study { space, goal: trimtab::Goal::Minimise, seed: 1, budget, noise: Noise::Auto })
+                    .unwrap();
+            session.spent = budget;
+            let error = session.check_budget(&[0, 0]).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

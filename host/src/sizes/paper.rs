@@ -28,6 +28,8 @@ pub enum Dimensions {
 pub trait PaperTuner: Send {
     /// Returns the next combination to measure, or `None` when the space is exhausted.
     fn ask(&mut self, way: Way) -> Result<Option<Vec<Level>>, AskError>;
+    /// Number of asks that another way or a random draw had to answer.
+    fn fallbacks(&self) -> usize;
     fn tell(&mut self, levels: &[Level], cost: f32) -> Result<(), trimtab::Error>;
 }
 
@@ -54,23 +56,26 @@ pub fn start_paper(
 
 struct PaperOf<const M: usize, const D: usize, const T: usize, const P: usize> {
     tuner: Box<Tuner<M, M, D, T, 1, P>>,
+    fallbacks: usize,
 }
 
 impl<const M: usize, const D: usize, const T: usize, const P: usize> PaperOf<M, D, T, P> {
     fn start(knobs: &[Knob], seed: u64) -> Result<Box<dyn PaperTuner>, StartError> {
         let mut tuner = Box::new(Tuner::new());
         tuner.init(Space::new(knobs)?, Config::paper(), seed)?;
-        Ok(Box::new(Self { tuner }))
+        Ok(Box::new(Self { tuner, fallbacks: 0 }))
     }
 
     fn propose(&mut self, way: Way) -> Result<Proposal<M>, AskError> {
-        match way {
+        let (proposal, fell_back) = match way {
             Way::Lookup(region) => match self.tuner.ask_lookup(region) {
-                Err(AskError::NodeLimit { .. }) => self.tuner.ask_recon(region, THRESHOLD),
-                other => other,
+                Err(AskError::NodeLimit { .. }) => (self.tuner.ask_recon(region, THRESHOLD)?, true),
+                other => (other?, false),
             },
-            Way::Recon(region, threshold) => self.tuner.ask_recon(region, threshold),
-        }
+            Way::Recon(region, threshold) => self.tuner.ask_recon_or_draw(region, threshold)?,
+        };
+        self.fallbacks += usize::from(fell_back);
+        Ok(proposal)
     }
 }
 
@@ -81,6 +86,10 @@ impl<const M: usize, const D: usize, const T: usize, const P: usize> PaperTuner 
             Err(AskError::Exhausted) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn fallbacks(&self) -> usize {
+        self.fallbacks
     }
 
     fn tell(&mut self, levels: &[Level], cost: f32) -> Result<(), trimtab::Error> {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Error> {
     };
     let table = table(study, records).map_err(fault)?;
     let Some(out) = &args.out else { return terminal::print(&table) };
-    if locked::are_one(&args.file, out) {
+    if locked::are_one(&args.file, out) || locked::is_log(out) {
         return Err(Error::Usage(format!("{} would be overwritten; choose another --out", out.display())));
     }
     std::fs::write(out, table)

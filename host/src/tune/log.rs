@@ -134,6 +134,8 @@ impl Contents {
 pub(crate) struct Log {
     file: File,
     path: PathBuf,
+    /// Bytes that were read and written.
+    length: u64,
 }
 
 impl Log {
@@ -158,7 +160,7 @@ impl Log {
         file.set_len(whole)
             .and_then(|()| file.seek(SeekFrom::Start(whole)))
             .map_err(|error| fault(format!("cannot write to it: {error}")))?;
-        let mut log = Self { file, path: path.to_path_buf() };
+        let mut log = Self { file, path: path.to_path_buf(), length: whole };
         if contents.is_none() {
             log.line(header, true)?;
         }
@@ -191,6 +193,15 @@ impl Log {
         if is_dear && !locked::is_at(&self.file, &self.path) {
             return Err(Error::Failed(format!("the log {shown} was deleted or replaced during the run")));
         }
+        // What cannot be found out is no reason to stop.
+        let found = self.file.metadata().map_or(self.length, |found| found.len());
+        if found != self.length {
+            return Err(Error::Failed(format!(
+                "the log {shown} was changed by another program during the run: it has {found} bytes instead of {}",
+                self.length
+            )));
+        }
+        self.length += line.len() as u64;
         self.file
             .write_all(line.as_bytes())
             .and_then(|()| if is_dear { self.file.sync_data() } else { Ok(()) })

@@ -159,6 +159,10 @@ impl Measurer {
     fn not_started(&self, levels: &[Level], error: &std::io::Error) -> Result<Outcome, Error> {
         let program = self.template.filled(&self.space, levels).swap_remove(0);
         let why = format!("cannot start `{program}`: {error}");
+        // The machine's trouble, not the combination's.
+        if matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::WouldBlock) || is_out_of_files(error) {
+            return Err(Error::Failed(format!("{why}; free some, or use fewer --jobs: the same command goes on")));
+        }
         let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
         match is_missing && self.template.has_fixed_program() {
             true => {
@@ -167,6 +171,19 @@ impl Measurer {
             false => Ok(Outcome::Failed(Failure { why, stdout: String::new(), stderr: String::new() })),
         }
     }
+}
+
+/// Whether this process or the machine has no room for another open file.
+#[cfg(unix)]
+fn is_out_of_files(error: &std::io::Error) -> bool {
+    use nix::errno::Errno;
+    let full = [Errno::EMFILE, Errno::ENFILE].map(|errno| errno as i32);
+    error.raw_os_error().is_some_and(|code| full.contains(&code))
+}
+
+#[cfg(not(unix))]
+fn is_out_of_files(_: &std::io::Error) -> bool {
+    false
 }
 
 /// An exit code or signal in words.

@@ -191,3 +191,75 @@ fn a_page_or_picture_never_overwrites_its_log() {
         assert!(fs::read(folder.0.join("run.log")).unwrap() == stream, "{name}");
     }
 }
+
+/// Messages of `serve` name nothing that only `tune` has.
+#[test]
+fn serve_suggests_only_what_it_has() {
+    let folder = Folder::new("trust-serve");
+    fs::write(folder.0.join("in"), "{\"op\":\"init\",\"knobs\":[]}\n{\"op\":\"init\"}\n{\"op\":\"ask\"}\n").unwrap();
+    let input = fs::File::open(folder.0.join("in")).unwrap();
+    let out = text(&folder.command(&["serve"]).stdin(input).output().unwrap().stdout);
+    assert_eq!(out.lines().filter(|line| line.contains("\"error\"")).count(), 3, "{out}");
+    assert!(!out.contains("--knob"), "{out}");
+}
+
+/// promise: trimtab tune | another program shortens or appends to the log during the run | an error, not success
+#[test]
+fn a_log_that_another_program_changes_is_an_error() {
+    let folder = Folder::new("trust-changed");
+    for change in [": > run.jsonl", "echo x >> run.jsonl"] {
+        let command = format!("{change}; echo 1");
+        let output = folder.run(&tune(&["--log", "run.jsonl"], &["sh", "-c", &command]));
+        fails(&output, "was changed by another program during the run");
+        fs::remove_file(folder.0.join("run.jsonl")).unwrap();
+    }
+}
+
+/// promise: trimtab export | `--out` is the log of another run | refused, that log stays
+/// promise: trimtab replay | `--svg` is the log of another run | refused, that log stays
+#[test]
+fn no_output_takes_the_place_of_another_runs_log() {
+    let folder = Folder::new("trust-other-log");
+    for name in ["one.jsonl", "two.jsonl"] {
+        assert!(folder.run(&tune(&["--log", name], &["echo", "1"])).status.success());
+    }
+    let before = fs::read(folder.0.join("two.jsonl")).unwrap();
+    fails(&folder.run(&["export", "one.jsonl", "--csv", "--out", "two.jsonl"]), "two.jsonl would be overwritten");
+    fs::write(folder.0.join("chip.log"), crate::watch::antenna()).unwrap();
+    fs::write(folder.0.join("other.log"), crate::watch::antenna()).unwrap();
+    for other in ["two.jsonl", "other.log"] {
+        fails(&folder.run(&["replay", "chip.log", "--svg", other]), "would be overwritten");
+    }
+    // The page of one.jsonl would be one.html.
+    fs::copy(folder.0.join("two.jsonl"), folder.0.join("one.html")).unwrap();
+    fails(&folder.run(&["report", "one.jsonl"]), "one.html would be overwritten");
+    for name in ["two.jsonl", "one.html"] {
+        assert!(fs::read(folder.0.join(name)).unwrap() == before, "{name}");
+    }
+    assert!(fs::read(folder.0.join("other.log")).unwrap() == crate::watch::antenna());
+    // Its own earlier table may be replaced.
+    for _ in 0..2 {
+        assert!(folder.run(&["export", "one.jsonl", "--csv", "--out", "t.csv"]).status.success());
+    }
+}
+
+/// A machine without files, processes or memory to spare says nothing about a combination.
+///
+/// promise: trimtab tune | the machine cannot start another process | an error, no failed measurement; the same command goes on
+#[cfg(unix)]
+#[test]
+fn a_machine_out_of_files_fails_no_combination() {
+    let folder = Folder::new("trust-files");
+    let run = |limit: &str| {
+        let trimtab = env!("CARGO_BIN_EXE_trimtab");
+        let words = "--knob a=1..9 --knob b=1..9 --budget 20 --jobs 8 --log run.jsonl -- sh -c 'sleep 0.1; echo {a}'";
+        let script = format!("ulimit -n {limit}; exec '{trimtab}' tune {words}");
+        std::process::Command::new("sh").args(["-c", &script]).current_dir(&folder.0).output().unwrap()
+    };
+    fails(&run("14"), "Too many open files");
+    let log = fs::read_to_string(folder.0.join("run.jsonl")).unwrap();
+    assert!(!log.contains("\"failed\""), "{log}");
+    assert!(run("256").status.success());
+    let log = fs::read_to_string(folder.0.join("run.jsonl")).unwrap();
+    assert_eq!((log.matches("\"event\":\"tell\"").count(), log.matches("\"failed\"").count()), (20, 0), "{log}");
+}

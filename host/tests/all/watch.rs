@@ -207,6 +207,25 @@ fn a_flipped_bit_of_a_proposal_is_found() {
     }
 }
 
+/// promise: trimtab watch | terminal escapes in a chip's name | do not reach the terminal
+/// promise: trimtab replay | terminal escapes in a chip's name | do not reach the terminal
+#[test]
+fn a_chips_name_does_not_reach_the_terminal_raw() {
+    let folder = Folder::new("chip-name");
+    let mut all = frames(&antenna());
+    for frame in &mut all {
+        *frame = changed(frame, |frame| {
+            if let Frame::Hello(hello) = frame {
+                hello.name = "\u{1b}[2J\u{9b}31mred\u{7}";
+            }
+        });
+    }
+    let output = fed(&folder, &["watch", "-"], &all.concat());
+    let (_, out, err) = replay(&folder, &all.concat(), &[]);
+    let shown = [text(&output.stdout), text(&output.stderr), out, err].concat();
+    assert!(shown.contains("red") && !shown.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{shown:?}");
+}
+
 /// The stream of a chip that tunes something else.
 fn other<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
     tuner: &mut trimtab::Tuner<K, M, D, T, L, P>,

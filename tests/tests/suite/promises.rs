@@ -55,3 +55,20 @@ fn every_call_and_command_has_a_promise() {
         assert!(found.iter().any(|promise| promise.call == call), "nothing is promised of `{call}`");
     }
 }
+
+/// Every test that the page of evidence names is there.
+#[test]
+fn the_tests_that_the_evidence_names_exist() {
+    let page = fs::read_to_string(root().join("tests/docs/evidence.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    // Names of tests are words joined by underscores, four at least.
+    let is_name = |word: &&str| word.matches('_').count() >= 3 && !word.contains([' ', '-', '.', '/', '=']);
+    let names: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(is_name).collect();
+    assert!(names.len() > 30, "only {} names", names.len());
+    let sources = promises::sources(&root()).unwrap();
+    let texts: Vec<String> = sources.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    for name in names {
+        let head = format!("fn {name}()");
+        assert!(texts.iter().any(|text| text.contains(&head)), "no test is called {name}");
+    }
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::math::times;
 use crate::space::knob::Scale;
 
 fn close(a: f32, b: f32) -> bool {
@@ -126,8 +127,8 @@ fn counting_gives_the_distances_and_products_of_the_features() {
                 encoder.encode_graded(&space, &c, &mut g);
                 (c, z, g)
             };
-            for i in 0..=space.last_index() {
-                for j in (0..=i).step_by(3) {
+            for i in (0..=space.last_index()).step_by(times(1, 29)) {
+                for j in (0..=i).step_by(times(3, 101)) {
                     let ((a, za, ga), (b, zb, gb)) = (of(i), of(j));
                     let differing = encoder.differing(&space, &a, &b) as f32;
                     let distance = differing + squared_distance(&ga, &gb);

@@ -163,7 +163,7 @@ impl Draw {
         let pending = run.tuner.pending();
         let pending = if pending.is_empty() { any } else { pending[self.below(pending.len())] };
         let value = self.value();
-        let region = self.one_of(&[Region::UnitBox, Region::BoundingBox]);
+        let region = self.one_of(&[Region::UnitBox, Region::BoundingBox, Region::Polytope]);
         let seldom = self.below(4) == 0;
         // An uninitialised tuner is soon initialised, but some calls come before.
         let first = if run.reference.is_initialised() { 1 } else { 40 };

@@ -59,7 +59,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 let Slot::Holds(content) = self.slot(self.newest, slot)? else { continue };
                 used = slot + 1;
                 match content {
-                    Content::Entry(_) => entries += 1,
+                    Content::Entry(_) | Content::Anew(_) => entries += 1,
                     Content::Carried(_) => self.carried += 1,
                     Content::Dropped { .. } => self.is_dropped = true,
                 }

@@ -3,7 +3,7 @@
 //! | bytes of a slot | meaning |
 //! |---|---|
 //! | 0 | length of the rest without the checksum |
-//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped, 4 the same and a restart with it |
+//! | 1 | 0 a record, 1 restarted, 2 a record carried from the page that is dropped next, 3 that page is dropped, 4 the same and a restart with it, 5 an outcome of a combination that the tuner had forgotten |
 //! | 2.. | the record in core's byte form, which has its own version |
 //! | 4 more | CRC-32 of the fingerprint, the page's number, the slot's number and the bytes before |
 //!
@@ -20,7 +20,7 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::Record;
+use trimtab::{Event, Record};
 
 use super::header::HEADER;
 use super::{Entry, LEAST_MARKS, SPARE_SLOTS};
@@ -36,6 +36,7 @@ const RESTARTED: u8 = 1;
 const CARRIED: u8 = 2;
 const DROPPED: u8 = 3;
 const DROPPED_RESTART: u8 = 4;
+const ANEW: u8 = 5;
 
 /// The number of a page's first mark in checksums, beyond all slots.
 const FIRST_MARK: usize = 1 << 31;
@@ -90,6 +91,7 @@ impl Sizes {
         let (kind, record) = match content {
             Content::Entry(Entry::Record(record)) => (RECORD, Some(record)),
             Content::Entry(Entry::Restarted) => (RESTARTED, None),
+            Content::Anew(record) => (ANEW, Some(record)),
             Content::Carried(record) => (CARRIED, Some(record)),
             Content::Dropped { restart: false } => (DROPPED, None),
             Content::Dropped { restart: true } => (DROPPED_RESTART, None),
@@ -150,6 +152,9 @@ pub(super) enum Slot<const K: usize> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content<const K: usize> {
     Entry(Entry<K>),
+    /// An outcome of a combination that the tuner had forgotten: a tuner that is rebuilt from fewer
+    /// records must not average it with those before.
+    Anew(Record<K>),
     /// A copy of a record of the page that is dropped next.
     Carried(Record<K>),
     /// All copies are made: that page no longer counts, even if it is still there. With a restart in
@@ -162,9 +167,14 @@ pub(super) enum Content<const K: usize> {
 impl<const K: usize> Content<K> {
     pub(super) fn record(&self) -> Option<&Record<K>> {
         match self {
-            Self::Entry(Entry::Record(record)) | Self::Carried(record) => Some(record),
+            Self::Entry(Entry::Record(record)) | Self::Anew(record) | Self::Carried(record) => Some(record),
             Self::Entry(Entry::Restarted) | Self::Dropped { .. } => None,
         }
+    }
+
+    /// Whether it replaces earlier outcomes of its combination: a failure, or an outcome anew.
+    pub(super) fn replaces(&self) -> bool {
+        matches!(self, Self::Anew(_)) || self.record().is_some_and(|record| record.event == Event::Failed)
     }
 }
 
@@ -188,6 +198,7 @@ impl<const K: usize> Slot<K> {
                 Record::from_bytes(record).ok().map(|record| Content::Entry(Entry::Record(record)))
             }
             [_, RESTARTED] => Some(Content::Entry(Entry::Restarted)),
+            [_, ANEW, record @ ..] => Record::from_bytes(record).ok().map(Content::Anew),
             [_, CARRIED, record @ ..] => Record::from_bytes(record).ok().map(Content::Carried),
             [_, DROPPED] => Some(Content::Dropped { restart: false }),
             [_, DROPPED_RESTART] => Some(Content::Dropped { restart: true }),

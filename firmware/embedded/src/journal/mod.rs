@@ -25,6 +25,8 @@
 //!   end at the same records, and the same ones are dropped, with and without cuts.
 //! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are
 //!   carried over before, see [`turn`](Journal::turn).
+//! - An outcome of a combination that the tuner had forgotten is marked as such: once the tuner is
+//!   rebuilt from fewer records, older outcomes of it count no more, see [`read`].
 //! - A boot that ended in its first measurement leaves a mark, in words that no record can use: marks
 //!   evict nothing. If a page has no room for another mark, such boots are not counted until the
 //!   next page.
@@ -54,6 +56,7 @@ mod fingerprint;
 mod format;
 mod header;
 mod marks;
+mod read;
 mod report;
 mod ring;
 mod turn;
@@ -199,49 +202,20 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok((journal, found))
     }
 
-    /// Hands out every entry, oldest first. Returns the number of damaged slots and of pages without
-    /// anything readable.
-    pub fn read(&mut self, mut entry: impl FnMut(Entry<K>)) -> Result<u32, Trouble> {
-        let mut damaged = self.unreadable;
-        let first = self.first_copies()?;
-        // Carried records come from pages before all others.
-        for is_carried in [true, false] {
-            for page in 0..=self.newest.wrapping_sub(self.oldest) {
-                let number = self.oldest.wrapping_add(page);
-                let counts = page >= first && (number != self.newest || self.is_dropped);
-                for slot in 0..self.sizes.slots {
-                    match (self.slot(number, slot)?, is_carried) {
-                        (Slot::Holds(Content::Carried(record)), true) if counts => entry(Entry::Record(record)),
-                        (Slot::Holds(Content::Entry(found)), false) => entry(found),
-                        (Slot::Damaged, false) => damaged += 1,
-                        _ => {}
-                    }
-                }
-            }
-        }
-        Ok(damaged)
-    }
-
-    /// The first page, counted from the oldest, whose copies count: those before it are older than a
-    /// restart.
-    fn first_copies(&mut self) -> Result<u32, Trouble> {
-        let mut first = 0;
-        for page in 0..=self.newest.wrapping_sub(self.oldest) {
-            for slot in 0..self.sizes.slots {
-                if let Slot::Holds(Content::Dropped { restart: true }) =
-                    self.slot(self.oldest.wrapping_add(page), slot)?
-                {
-                    first = page;
-                }
-            }
-        }
-        Ok(first)
-    }
-
     /// Appends an entry and reads it back. Returns false if the page has no room: call
     /// [`turn`](Self::turn) first.
     pub fn append(&mut self, entry: &Entry<K>) -> Result<bool, Trouble> {
-        let is_written = !self.is_full() && self.write_before(self.last_slots(), &Content::Entry(entry.clone()))?;
+        self.append_content(&Content::Entry(entry.clone()))
+    }
+
+    /// The same for an outcome of a combination that the tuner had forgotten: it is never averaged with
+    /// those that the log still has of it.
+    pub(crate) fn append_anew(&mut self, record: &Record<K>) -> Result<bool, Trouble> {
+        self.append_content(&Content::Anew(record.clone()))
+    }
+
+    fn append_content(&mut self, content: &Content<K>) -> Result<bool, Trouble> {
+        let is_written = !self.is_full() && self.write_before(self.last_slots(), content)?;
         if is_written {
             (self.counted, self.begun) = (self.counted.saturating_add(1), 0);
         }

@@ -6,6 +6,9 @@ use super::format::{BUFFER, Slot, Spot};
 use super::header::{Header, HeaderFault};
 use super::{Journal, Trouble};
 
+/// How often a read is tried: what a bus that stumbles once hides would be taken for damage.
+const TRIES: usize = 3;
+
 impl<F: NorFlash, const K: usize> Journal<F, K> {
     pub(super) fn pages(&self) -> u32 {
         (self.layout.range.end - self.layout.range.start) / F::ERASE_SIZE as u32
@@ -42,7 +45,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(bytes.map_or(Slot::Damaged, |bytes| Slot::read(bytes, self.spot(number, slot))))
     }
 
-    /// Reads these bytes. `None` if the flash cannot: damage of this place, no more.
+    /// Reads these bytes. `None` if the flash cannot after [`TRIES`]: damage of this place, no more.
     pub(super) fn bytes<'b>(
         &mut self,
         offset: u32,
@@ -50,7 +53,8 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         buffer: &'b mut [u8; BUFFER],
     ) -> Result<Option<&'b [u8]>, Trouble> {
         let bytes = buffer.get_mut(..length).ok_or(Trouble::Layout)?;
-        Ok(self.flash.read(offset, bytes).is_ok().then_some(bytes))
+        let is_read = (0..TRIES).any(|_| self.flash.read(offset, bytes).is_ok());
+        Ok(is_read.then_some(bytes))
     }
 
     /// Whether the flash answers no read at all.

@@ -68,11 +68,8 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         let (chosen, restart) = self.choose(rank)?;
         // A power cut may have left the first copies behind.
         for (slot, _) in chosen.iter().skip(self.carried) {
-            let Slot::Holds(Content::Entry(Entry::Record(record)) | Content::Carried(record)) =
-                self.slot(self.oldest, *slot)?
-            else {
-                continue;
-            };
+            let Slot::Holds(content) = self.slot(self.oldest, *slot)? else { continue };
+            let Some(record) = content.record().cloned() else { continue };
             // The last slot is for the note.
             if !self.write_before(self.sizes.slots - 1, &Content::Carried(record))? {
                 break;
@@ -86,12 +83,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
 
     /// The slots of the oldest page to carry over, best first, and whether a restart is in it.
     fn choose(&mut self, mut rank: impl FnMut(&Record<K>, u32) -> Option<f32>) -> Result<(Chosen, bool), Trouble> {
-        let (mut restarts, mut failed) = (0, false);
+        let (mut restarts, mut replaced) = (0, false);
         for page in 1..self.pages() {
             for slot in 0..self.sizes.slots {
                 match self.slot(self.oldest.wrapping_add(page), slot)? {
                     Slot::Holds(Content::Entry(Entry::Restarted)) => restarts += 1,
-                    Slot::Holds(content) => failed |= content.record().is_some_and(|r| r.event == Event::Failed),
+                    Slot::Holds(content) => replaced |= content.replaces(),
                     _ => {}
                 }
             }
@@ -99,13 +96,15 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         let spare = self.sizes.slots.saturating_sub(usize::from(self.layout.records) + SPARE_SLOTS - 1);
         let room = (self.carried + self.sizes.slots).saturating_sub(self.slot + 1);
         let most = MOST_CARRIED.min(spare).min(room);
-        let (mut chosen, mut restart, first) = (Chosen::new(), false, self.first_copies()?);
+        let (mut chosen, mut restart, first) = (Chosen::new(), false, self.notes()?.first);
         for is_carried in [true, false] {
             for slot in 0..self.sizes.slots {
-                let record = match (self.slot(self.oldest, slot)?, is_carried) {
-                    (Slot::Holds(Content::Carried(record)), true) if first == 0 => record,
-                    (Slot::Holds(Content::Entry(Entry::Record(record))), false) => record,
-                    (Slot::Holds(Content::Entry(Entry::Restarted)), false) => {
+                let Slot::Holds(content) = self.slot(self.oldest, slot)? else { continue };
+                let replaces = content.replaces();
+                let record = match (content, is_carried) {
+                    (Content::Carried(record), true) if first == 0 => record,
+                    (Content::Entry(Entry::Record(record)) | Content::Anew(record), false) => record,
+                    (Content::Entry(Entry::Restarted), false) => {
                         chosen.clear();
                         restart = true;
                         continue;
@@ -113,12 +112,12 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                     _ => continue,
                 };
                 let Some(own) = rank(&record, restarts) else { continue };
-                let is_failure = record.event == Event::Failed;
-                if is_failure {
+                if replaces {
                     self.forget(&mut chosen, &record)?;
                 }
                 // Before a restart a failure replaces nothing that the restart did not see.
-                if restarts == 0 && (failed || is_failure) && self.is_moot(&record, own, is_carried)? {
+                let may_be_moot = replaced || record.event == Event::Failed;
+                if restarts == 0 && may_be_moot && self.is_moot(&record, own, is_carried)? {
                     continue;
                 }
                 let place = chosen.iter().take_while(|(_, other)| *other <= own).count();
@@ -135,9 +134,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         let mut i = 0;
         while let Some((slot, _)) = chosen.get(i) {
             match self.slot(self.oldest, *slot)? {
-                Slot::Holds(Content::Entry(Entry::Record(record)) | Content::Carried(record))
-                    if record.levels() == of.levels() =>
-                {
+                Slot::Holds(content) if content.record().is_some_and(|record| record.levels() == of.levels()) => {
                     chosen.remove(i);
                 }
                 _ => i += 1,
@@ -146,9 +143,9 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
         Ok(())
     }
 
-    /// Whether a record of the oldest page no longer counts: a failure replaced what was measured
-    /// before it, and a failure that something replaced counts only while it has to replace an older
-    /// outcome. Copies in later pages are older than the entries of this page and newer than its
+    /// Whether a record of the oldest page no longer counts: a failure or an outcome anew replaced what
+    /// was measured before it, and a failure that something replaced counts only while it has to
+    /// replace an older outcome. Copies in later pages are older than the entries of this page and newer than its
     /// copies; those in the newest page are of this turn.
     fn is_moot(&mut self, record: &Record<K>, rank: f32, is_carried: bool) -> Result<bool, Trouble> {
         let is_failure = record.event == Event::Failed;
@@ -158,7 +155,7 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
                 let Slot::Holds(content) = self.slot(self.oldest.wrapping_add(page), slot)? else { continue };
                 let Some(other) = content.record().filter(|other| other.levels() == record.levels()) else { continue };
                 match content {
-                    Content::Entry(_) => is_replaced |= other.event == Event::Failed,
+                    Content::Entry(_) | Content::Anew(_) => is_replaced |= content.replaces(),
                     _ if page == self.pages() - 1 => {}
                     _ if is_carried => is_replaced |= other.event == Event::Failed,
                     _ => replaces = true,

@@ -1,6 +1,7 @@
 //! The log of a persistent tuner: writing an entry, turning a page, replaying.
 
 use embedded_storage::nor_flash::NorFlash;
+use trimtab::{Event, Record, WhenFull};
 
 use super::Persistent;
 use super::boot::Stored;
@@ -22,12 +23,15 @@ impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize
 
     /// Writes an entry. After the first trouble it writes nothing: a log with a gap would be another
     /// tuner's.
-    pub(super) fn keep(&mut self, entry: &Entry<K>) -> Stored {
+    pub(super) fn keep(&mut self, entry: &Entry<K>, is_anew: bool) -> Stored {
         let mut dropped = false;
         // Twice, because spoiled slots may use up a page.
         for _ in 0..2 {
             let Ok(journal) = &mut self.journal else { break };
-            let written = journal.append(entry);
+            let written = match entry {
+                Entry::Record(record) if is_anew => journal.append_anew(record),
+                entry => journal.append(entry),
+            };
             match self.lost(written) {
                 Some(true) if dropped => {
                     self.rebuild(&mut || ());
@@ -42,6 +46,22 @@ impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize
             self.lost::<()>(Err(Trouble::Worn));
         }
         self.stored(false)
+    }
+
+    /// Whether this is an outcome of a combination that the tuner has forgotten and the log has not.
+    pub(super) fn is_anew(&mut self, record: &Record<K>) -> bool {
+        let (tuner, Ok(journal)) = (&*self.tuner, &mut self.journal) else { return false };
+        // A failure replaces what was before in any case.
+        let may_be = matches!(record.event, Event::Told(_)) && tuner.config().when_full != WhenFull::Refuse;
+        let most = match tuner.config().observations {
+            0 => T,
+            most => T.min(usize::from(most)),
+        };
+        if !may_be || tuner.len() < most || tuner.observations().any(|o| o.combination.levels() == record.levels()) {
+            return false;
+        }
+        let found = journal.has_outcome(record);
+        self.lost(found).unwrap_or(false)
     }
 
     /// Begins the next page if this one is full. Returns whether old entries were dropped.

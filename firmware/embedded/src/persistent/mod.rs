@@ -10,7 +10,7 @@
 //! | nothing | starts fresh |
 //! | a log of this tuner | replays it |
 //! | such a log with damaged or unreadable records | replays the others and counts the damaged; their combinations may be asked again |
-//! | a log of another tuner or version | starts fresh and uses nothing of it |
+//! | a log of another tuner, layout or version | starts fresh and uses nothing of it |
 //! | anything else | starts fresh |
 //! | pages that cannot be written or erased, or nothing that can be read | tunes in RAM only; the log stays as it was |
 //!
@@ -117,7 +117,10 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         feed: &mut dyn FnMut(),
     ) -> Result<(Self, Boot), InitError> {
         tuner.init(task.space.clone(), task.config, task.seed)?;
-        let fingerprint = fingerprint(&task.space, &task.config, task.seed, &[K, M, D, T, L], task.meaning);
+        // With another layout pages and slots are elsewhere: only an old part of the log would be found.
+        let (start, end) = (layout.range.start as usize, layout.range.end as usize);
+        let sizes = [K, M, D, T, L, start, end, layout.records.into()];
+        let fingerprint = fingerprint(&task.space, &task.config, task.seed, &sizes, task.meaning);
         let (journal, found) = match Journal::open(flash, layout, fingerprint) {
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
@@ -244,8 +247,9 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     pub fn replay_begin(&mut self, record: &Record<K>) -> Result<Stored, Error> {
         // Before the record: a boot in between would do the same.
         self.prepare(&mut || ());
+        let is_anew = self.is_anew(record);
         self.tuner.replay_begin(record)?;
-        Ok(self.keep(&Entry::Record(record.clone())))
+        Ok(self.keep(&Entry::Record(record.clone()), is_anew))
     }
 
     /// Continues a tell by this many steps and returns whether there are more, see
@@ -277,7 +281,7 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     pub fn restart(&mut self) -> Stored {
         self.prepare(&mut || ());
         self.queued = begin_anew(self.tuner);
-        self.keep(&Entry::Restarted)
+        self.keep(&Entry::Restarted, false)
     }
 
     /// Hands out the records that turn a tuner after `init` into this one, for a listener who

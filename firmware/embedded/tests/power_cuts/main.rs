@@ -14,6 +14,7 @@ use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 
 mod bad_flash;
 mod ecc;
+mod hostile;
 mod nothing_lost;
 mod slices;
 

@@ -103,6 +103,55 @@ fn the_best_survives_every_page_turn() {
     }
 }
 
+/// The tuner forgot a combination with a bad outcome and measured it again: a tuner that is rebuilt from
+/// fewer records has room for the forgotten outcome, and must not average both.
+///
+/// promise: Persistent::tell | a combination that was forgotten and is measured again | only the new outcomes count, after page turns and cuts too
+#[test]
+fn a_forgotten_outcome_is_not_averaged_with_a_new_one() {
+    let task = task_when(WhenFull::ForgetWorst);
+    let task = Task { config: Config { observations: 8, ..task.config }, ..task };
+    let run = |flash: &mut Cut<&mut FourPages>| {
+        let mut tuner = Box::new(Large::new());
+        let (mut kept, _) = Persistent::open(&mut tuner, &task, flash, FOUR_PAGES).unwrap();
+        while kept.trouble().is_none() && kept.total() < 44 {
+            let i = u64::from(kept.total());
+            let (number, value) = match i {
+                // The tuner is full of numbers, and the next one evicts this.
+                8 => (100, 1000.0),
+                10 => (100, 0.0),
+                // Measured again, and not forgotten in between.
+                13 => (100, 0.5),
+                // Better than all before, so that these are not carried.
+                _ => (i, 100.0 - i as f32),
+            };
+            kept.tell(&task.space.at(number).unwrap(), value).unwrap();
+            if let Some(best) = kept.tuner().best_observed().filter(|_| i >= 10) {
+                assert_eq!(best.combination, task.space.at(100).unwrap(), "after {i}");
+                assert!(best.value <= 0.5, "{best:?} after {i}");
+            }
+        }
+        let mut history = Box::new(Large::new());
+        history.init(task.space.clone(), task.config, task.seed).unwrap();
+        let _ = kept.history(|record| history.replay(record).unwrap());
+        let has_trouble = kept.trouble().is_some();
+        assert!(has_trouble || digest(&history) == digest(kept.tuner()), "the history makes the same tuner");
+        (kept.trouble().is_none(), digest(kept.tuner()))
+    };
+    let mut flash = FourPages::new();
+    let mut powered = Cut::never(&mut flash);
+    let expected = run(&mut powered);
+    let operations = powered.operations();
+    assert!(expected.0);
+    for at in 0..operations {
+        let mut flash = FourPages::new();
+        for damage in [Damage::Half, Damage::All] {
+            run(&mut Cut::at(&mut flash, at, damage));
+        }
+        assert_eq!(run(&mut Cut::never(&mut flash)), expected, "cut at {at}");
+    }
+}
+
 /// Copies are made before the erase, and a boot after any cut has each record once.
 ///
 /// promise: Persistent::tell | power lost while a page is dropped | the same end to the bit

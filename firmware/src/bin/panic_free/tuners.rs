@@ -53,7 +53,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             1 => match o.word() % 4 {
                 0 => keep(tuner.ask()?),
                 1 => keep(tuner.ask_with(cache)?),
-                2 => keep(tuner.ask_lookup(o.one_of(Region::UnitBox, &[Region::BoundingBox]))?),
+                2 => keep(tuner.ask_lookup(o.one_of(Region::UnitBox, &[Region::BoundingBox, Region::Polytope]))?),
                 _ => keep(tuner.ask_recon(o.one_of(Region::UnitBox, &[Region::BoundingBox]), o.float())?),
             },
             2 => tuner.ask_begin()?,

@@ -33,6 +33,7 @@ pub(crate) const ANNEALING: Entry = Entry {
     name: "annealing",
     about: "simulated annealing by single steps, random restarts, no repeats",
     source: "Kirkpatrick, Gelatt and Vecchi, Science 1983",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Annealing::new(task))),
 };
 
@@ -78,6 +79,10 @@ impl Annealing {
 }
 
 impl Method for Annealing {
+    fn fallbacks(&self) -> usize {
+        self.restarts.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         self.asked = None;
         for _ in 0..MOST_FREE_STEPS {

@@ -36,6 +36,7 @@ pub(crate) const BIN_AA: Entry = Entry {
     name: "bin-aa",
     about: "Gaussian process with the Aitchison-Aitken kernel over the knobs, GP-UCB",
     source: "Kim, Choi and Cho, UAI 2022, section 7.1; Aitchison and Aitken, Biometrika 1976",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(BinAa::new(task))),
 };
 
@@ -132,6 +133,10 @@ fn kernel_of(places: &[Vec<Level>]) -> AitchisonAitken<'_> {
 }
 
 impl Method for BinAa {
+    fn fallbacks(&self) -> usize {
+        self.fresh.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if self.places.is_empty() {
             return Ok(self.fresh.fresh());

@@ -26,6 +26,7 @@ pub(crate) const BIN_ROUND: Entry = Entry {
     name: "bin-round",
     about: "Gaussian process on [0, 1]^m, expected improvement, rounded at 0.5",
     source: "Kim, Choi and Cho, UAI 2022, section 7.1",
+    fallback: super::DRAW,
     start: |task| {
         let m = bits(task, "bin-round")?;
         Ok(Box::new(Relaxed::new(task, BinRound { domain: Domain::new(task.knobs), m })))

@@ -6,8 +6,8 @@
 //! | setting | CBO-Lookup | CBO-Recon |
 //! |---|---|---|
 //! | d | 20; 10 in the authors' thumbs-up, which is `cbo-lookup-d10` | 20 |
-//! | where the acquisition is searched | [0, 1]^d; the bounding box of all embeddings in `cbo-lookup-hull` | [0, 1]^d |
-//! | back to a combination | the nearest that was not measured, exactly | R⁺x rounded at 0.02; a random one if that was measured |
+//! | where the acquisition is searched | [0, 1]^d; their bounding box in `cbo-lookup-bounding-box`, the polytope itself in `cbo-lookup-polytope` | [0, 1]^d |
+//! | back to a combination | the nearest that was not measured, exactly | R⁺x scaled to [0, 1] and rounded at 0.02; a random one if that was measured |
 //! | if the nearest is not found in 2²⁰ nodes, which was seen at 59 bits in one run of twenty | as CBO-Recon | |
 //! | the rest | `Config::paper()` | `Config::paper()` |
 
@@ -24,6 +24,7 @@ pub(crate) const LOOKUP: Entry = Entry {
     name: "cbo-lookup",
     about: "CBO-Lookup: search [0, 1]^20, then the nearest combination",
     source: SOURCE,
+    fallback: "CBO-Recon, if the nearest is not found in 2²⁰ nodes",
     start: |task| start(task, Dimensions::Twenty, Way::Lookup(Region::UnitBox)),
 };
 
@@ -31,13 +32,23 @@ pub(crate) const LOOKUP_10: Entry = Entry {
     name: "cbo-lookup-d10",
     about: "CBO-Lookup with d = 10, as in the authors' thumbs-up",
     source: SOURCE,
+    fallback: "CBO-Recon, if the nearest is not found in 2²⁰ nodes",
     start: |task| start(task, Dimensions::Ten, Way::Lookup(Region::UnitBox)),
 };
 
-pub(crate) const LOOKUP_HULL: Entry = Entry {
-    name: "cbo-lookup-hull",
-    about: "CBO-Lookup over the bounding box of the embeddings, nearer to the paper's text",
+pub(crate) const LOOKUP_POLYTOPE: Entry = Entry {
+    name: "cbo-lookup-polytope",
+    about: "CBO-Lookup over the polytope of the embeddings, as in the paper's text",
     source: SOURCE,
+    fallback: "CBO-Recon, if the nearest is not found in 2²⁰ nodes",
+    start: |task| start(task, Dimensions::Twenty, Way::Lookup(Region::Polytope)),
+};
+
+pub(crate) const LOOKUP_BOUNDING_BOX: Entry = Entry {
+    name: "cbo-lookup-bounding-box",
+    about: "CBO-Lookup over the bounding box of the embeddings",
+    source: SOURCE,
+    fallback: "CBO-Recon, if the nearest is not found in 2²⁰ nodes",
     start: |task| start(task, Dimensions::Twenty, Way::Lookup(Region::BoundingBox)),
 };
 
@@ -45,6 +56,7 @@ pub(crate) const RECON: Entry = Entry {
     name: "cbo-recon",
     about: "CBO-Recon: search [0, 1]^20, then R⁺x rounded at 0.02",
     source: SOURCE,
+    fallback: "a random combination, if the rounded one was measured",
     start: |task| start(task, Dimensions::Twenty, Way::Recon(Region::UnitBox, THRESHOLD)),
 };
 
@@ -61,6 +73,10 @@ struct Cbo {
 impl Method for Cbo {
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         Ok(self.tuner.ask(self.way)?)
+    }
+
+    fn fallbacks(&self) -> usize {
+        self.tuner.fallbacks()
     }
 
     fn tell(&mut self, levels: &[Level], cost: f64) -> Result<(), Error> {

@@ -28,6 +28,7 @@ pub(crate) const DEC_ROUND: Entry = Entry {
     name: "dec-round",
     about: "Gaussian process on the number that the bits spell, expected improvement, rounded",
     source: "Kim, Choi and Cho, UAI 2022, section 7.1",
+    fallback: super::DRAW,
     start: |task| {
         let m = bits(task, "dec-round")?;
         let most = u64::MAX >> (u64::BITS as usize - m);

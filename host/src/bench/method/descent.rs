@@ -27,6 +27,7 @@ pub(crate) const DESCENT: Entry = Entry {
     name: "local-search",
     about: "1-step descent, first improvement, random restarts, no repeats",
     source: "folklore; a strong baseline",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Descent::new(Domain::new(task.knobs), task.seed))),
 };
 
@@ -57,6 +58,10 @@ impl Descent {
 }
 
 impl Method for Descent {
+    fn fallbacks(&self) -> usize {
+        self.restarts.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         while let (Some(here), Some(step)) = (&self.here, self.steps.last()) {
             match (self.told.get(step), self.told.get(here)) {

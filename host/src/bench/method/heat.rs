@@ -32,6 +32,7 @@ pub(crate) const HEAT: Entry = Entry {
     name: "heat",
     about: "heat kernel of the Hamming graph with one scale, EI, 1-step ascents; our re-implementation",
     source: "Doumont, Picheny, Borovitskiy and Moss, NeurIPS 2025",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Heat::new(task))),
 };
 
@@ -77,6 +78,10 @@ impl Heat {
 }
 
 impl Method for Heat {
+    fn fallbacks(&self) -> usize {
+        self.history.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if !self.history.varies() {
             return Ok(self.history.fresh());

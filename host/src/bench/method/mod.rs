@@ -55,6 +55,11 @@ pub(crate) trait Method {
         false
     }
 
+    /// Number of asks that were answered by what it [falls back](Entry::fallback) to.
+    fn fallbacks(&self) -> usize {
+        0
+    }
+
     /// The combination that it would choose now. `None` leaves the choice to the means of
     /// measurements. What it asks next must not depend on it.
     fn recommend(&mut self) -> Option<Recommendation> {
@@ -86,15 +91,21 @@ pub(crate) struct Entry {
     pub(crate) about: &'static str,
     /// The publication, or the code that it follows.
     pub(crate) source: &'static str,
+    /// What it asks for when its model proposes nothing new, and at its start.
+    pub(crate) fallback: &'static str,
     pub(crate) start: fn(&Task<'_>) -> Result<Box<dyn Method>, Error>,
 }
+
+/// The usual fallback.
+const DRAW: &str = "a random combination that was not measured";
 
 /// All methods, in the order in which tables list them.
 pub(crate) const METHODS: &[Entry] = &[
     trimtab::TRIMTAB,
     cbo::LOOKUP,
     cbo::LOOKUP_10,
-    cbo::LOOKUP_HULL,
+    cbo::LOOKUP_POLYTOPE,
+    cbo::LOOKUP_BOUNDING_BOX,
     cbo::RECON,
     smac::SMAC,
     bocs::SA,

@@ -32,6 +32,7 @@ pub(crate) const OPTUNA: Entry = Entry {
     name: "optuna-tpe",
     about: "Optuna's tree-structured Parzen estimator, through Python",
     source: "Akiba et al., KDD 2019; Bergstra et al., NeurIPS 2011; Optuna 5.0.0 itself",
+    fallback: "Optuna's own choice",
     start: |task| Ok(Box::new(Optuna::new(task)?)),
 };
 

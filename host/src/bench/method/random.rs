@@ -14,6 +14,7 @@ pub(crate) const RANDOM: Entry = Entry {
     name: "random",
     about: "uniform draws without repeats",
     source: "Bergstra and Bengio, JMLR 2012",
+    fallback: "nothing: it draws always",
     start: |task| Ok(Box::new(Random::new(Domain::new(task.knobs), task.seed))),
 };
 
@@ -25,15 +26,17 @@ pub(crate) struct Random {
     domain: Domain,
     random: Xoshiro256PlusPlus,
     told: HashSet<Vec<Level>>,
+    draws: usize,
 }
 
 impl Random {
     pub(crate) fn new(domain: Domain, seed: u64) -> Self {
-        Self { domain, random: Xoshiro256PlusPlus::seed_from_u64(seed), told: HashSet::new() }
+        Self { domain, random: Xoshiro256PlusPlus::seed_from_u64(seed), told: HashSet::new(), draws: 0 }
     }
 
     /// Returns a combination that has no cost yet, or `None` when the space is exhausted.
     pub(crate) fn fresh(&mut self) -> Option<Vec<Level>> {
+        self.draws += 1;
         if self.told.len() as u128 >= self.domain.cardinality() {
             return None;
         }
@@ -45,6 +48,11 @@ impl Random {
         }
         // Nearly all combinations are measured, so the space is small.
         (0..).map_while(|index| self.domain.at(index)).find(|levels| !self.told.contains(levels))
+    }
+
+    /// Number of draws.
+    pub(crate) fn draws(&self) -> usize {
+        self.draws
     }
 
     pub(crate) fn is_told(&self, levels: &[Level]) -> bool {

@@ -145,6 +145,10 @@ impl<R: Relaxation> Relaxed<R> {
 }
 
 impl<R: Relaxation> Method for Relaxed<R> {
+    fn fallbacks(&self) -> usize {
+        self.fresh.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         self.asked = None;
         if !self.points.is_empty() {

@@ -41,6 +41,7 @@ pub(crate) const REMBO: Entry = Entry {
     name: "rembo",
     about: "REMBO: Gaussian process on a random subspace of 20 dimensions, GP-UCB, rounded at 0.25",
     source: "Wang et al., JAIR 2016; Kim, Choi and Cho, UAI 2022, section 7.1",
+    fallback: super::DRAW,
     start: |task| {
         let m = bits(task, "rembo")?;
         Ok(Box::new(Relaxed::new(task, Rembo::new(Domain::new(task.knobs), m, task.seed))))

@@ -15,6 +15,7 @@ pub(crate) const TRIMTAB: Entry = Entry {
     name: "trimtab",
     about: "the tuner of the chip: product kernel over the knobs, 128 candidates, UCB",
     source: "this project, Config::default()",
+    fallback: "nothing: it asks for the best of what it scored",
     start: |task| {
         let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
         let setup = Setup { knobs, config: Config::default(), seed, observations, feasible: None };

@@ -233,6 +233,7 @@ fn summary(runs: &Runs, field: &Field<'_>, verdict: &Verdict) -> Section {
             tables::finals(runs),
             tables::evaluations(runs),
             tables::test_errors(runs),
+            tables::fallbacks(runs),
         ],
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Run {
     /// The best combination's error on test data.
     pub(super) test: Option<f64>,
     pub(super) outcome: Outcome,
+    /// Number of asks that the method's fallback answered.
+    fallbacks: usize,
     /// The largest evaluated level of each knob.
     highest: Vec<Level>,
 }
@@ -57,6 +59,7 @@ impl Run {
             optimum: best.and_then(|best| best.optimum),
             test: best.and_then(|best| best.test),
             outcome: outcome(records),
+            fallbacks: records.iter().filter(|record| record.fallback).count(),
             highest,
         }
     }
@@ -65,6 +68,12 @@ impl Run {
     pub(super) fn best(&self, t: usize) -> f64 {
         let last = self.bests.len().saturating_sub(1);
         self.bests.get(t.saturating_sub(1).min(last)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The share of asks that the method's fallback answered.
+    pub(super) fn fallback_share(&self) -> Option<f64> {
+        let asks = self.values.len().checked_sub(self.initial).filter(|asks| *asks > 0)?;
+        Some(self.fallbacks as f64 / asks as f64)
     }
 
     pub(super) fn last(&self) -> f64 {

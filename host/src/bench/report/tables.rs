@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use super::figure::suggestion_seconds;
-use super::runs::{Problem, Race, Runs};
+use super::runs::{Problem, Race, Run, Runs};
 use super::verdict::Finding;
 use crate::bench::method::ORIGINALS;
 use crate::bench::stats::{Estimate, Score, mean_rank, quantile};
@@ -126,11 +126,8 @@ pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Table {
 /// The median evaluation that found the optimum, and how many runs did.
 fn solved_at(race: &Race, method: usize) -> Cell {
     let at = race.numbers(method, |run| run.solved_at());
-    let solved = at.iter().filter(|t| t.is_finite()).count();
-    let Some(median) = quantile(&at, 0.5) else { return Cell::none() };
     let horizon = race.runs[method].iter().map(|run| run.bests.len()).max().unwrap_or(0);
-    let shown = if median.is_finite() { format!("{median}") } else { format!("> {horizon}") };
-    Cell::number(median, format!("{shown} ({solved}/{})", at.len()))
+    text::optimum_at(&at, horizon).map_or_else(Cell::none, |(median, text)| Cell::number(median, text))
 }
 
 fn test_error(race: &Race, method: usize) -> Cell {
@@ -168,6 +165,21 @@ pub(super) fn evaluations(runs: &Runs) -> Table {
                 that fewer than half of the runs did.";
     let table = Table::new("evaluations", "Evaluations to the optimum", note, &["method"]);
     overview(runs, table, Problem::has_optimum, solved_at)
+}
+
+/// Shares of asks that the methods' fallbacks answered.
+pub(super) fn fallbacks(runs: &Runs) -> Table {
+    let note = "The share of asks that were answered by what a method falls back to, which `trimtab list` names; random \
+                starts and restarts are counted too. A method whose model is seldom heard is a random search.";
+    let table = Table::new("fallbacks", "Asks answered by the fallback", note, &["method"]);
+    let share = |race: &Race, method: usize| match Estimate::of(&race.numbers(method, Run::fallback_share)) {
+        Some(share) => Cell::number(share.mean, format!("{:.0} %", 100.0 * share.mean)),
+        None => Cell::none(),
+    };
+    let mut table = overview(runs, table, |_| true, share);
+    // Fewer are not better.
+    table.rows.iter_mut().flatten().for_each(|cell| cell.is_strong = false);
+    table
 }
 
 /// Errors on test data.

@@ -67,6 +67,9 @@ pub(crate) struct Evaluation {
     pub(crate) settled: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settled_value: Option<f64>,
+    /// Whether the method fell back to something else than its model's proposal.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) fallback: bool,
     /// Whether the run ends here before its budget is spent, because the space is exhausted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) exhausted: bool,

@@ -42,6 +42,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             return Ok(None);
         }
         let given = built.initial.get(records.len());
+        let fallbacks = method.method.fallbacks();
         let clock = Clock::start();
         let asked = match given {
             Some(levels) => Some(mask.put_on(levels)),
@@ -97,6 +98,7 @@ pub(crate) fn run(plan: &Plan, job: &Job, stop: &AtomicBool) -> Result<Option<Ve
             believed_sd: None,
             settled: Vec::new(),
             settled_value: None,
+            fallback: method.method.fallbacks() > fallbacks,
             exhausted: false,
         });
         if recommends.contains(&records.len()) {

@@ -9,8 +9,9 @@ use super::outcome;
 use super::store::Store;
 use crate::bench::problem::Group;
 use crate::bench::runs::evaluation::Evaluation;
-use crate::bench::stats::{Estimate, evaluations_to, quantile};
+use crate::bench::stats::{Estimate, evaluations_to};
 use crate::bench::table::Table;
+use crate::bench::text::optimum_at;
 use crate::bench::yardstick::{Field, Trace, failing, noisy, settled, tables};
 use crate::error::Error;
 
@@ -99,15 +100,8 @@ fn line(first: &Job, group: &[&Run<'_>]) -> String {
         .zip(&bests)
         .filter_map(|(run, bests)| Some(evaluations_to(optimum(run)?, bests).map_or(f64::INFINITY, |t| t as f64)))
         .collect();
-    let solved = at.iter().filter(|t| t.is_finite()).count();
-    let optimum = match quantile(&at, 0.5) {
-        None => "unknown".into(),
-        Some(median) if median.is_finite() => format!("{median} ({solved}/{})", at.len()),
-        Some(_) => {
-            let longest = bests.iter().map(Vec::len).max().unwrap_or(0);
-            format!("> {longest} ({solved}/{})", at.len())
-        }
-    };
+    let longest = bests.iter().map(Vec::len).max().unwrap_or(0);
+    let optimum = optimum_at(&at, longest).map_or_else(|| "unknown".into(), |(_, text)| text);
     let asked: Vec<f64> =
         runs.iter().flat_map(|run| run.iter()).filter(|r| !r.initial).map(|r| r.optimizer_seconds).collect();
     let ms = 1e3 * asked.iter().sum::<f64>() / asked.len().max(1) as f64;

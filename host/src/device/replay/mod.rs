@@ -113,7 +113,7 @@ fn draw(run: &Run, verdict: &Verdict, args: &ReplayArgs) -> Result<Option<PathBu
         return Ok(None);
     }
     let path = args.svg.clone().unwrap_or_else(|| args.log.with_extension("svg"));
-    if locked::are_one(&args.log, &path) {
+    if locked::are_one(&args.log, &path) || locked::is_log(&path) {
         return Err(Error::Usage(format!("{} would be overwritten; choose another --svg", path.display())));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

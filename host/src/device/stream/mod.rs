@@ -20,6 +20,7 @@ use trimtab_embedded::telemetry::{Cause, Frame, Hello, KnobPart, Received, Shape
 
 use crate::draw::number::short;
 use crate::space::interned;
+use crate::terminal::plain;
 
 /// Longest frame in bytes: a thousand knobs, with room to spare.
 pub(crate) const MOST_BYTES: usize = 2048;
@@ -69,7 +70,7 @@ impl Run {
     fn new(hello: &Hello<'_>) -> Self {
         let about = About {
             release: hello.release.into(),
-            name: hello.name.into(),
+            name: plain(hello.name).into(),
             cause: hello.cause,
             is_restricted: hello.is_restricted,
             map: hello.map,

@@ -52,8 +52,8 @@ pub(crate) fn run(paths: &[PathBuf], out: Option<&Path>) -> Result<(), Error> {
         std::fs::create_dir_all(folder).map_err(fault)?;
         file = folder.join(file.file_name().unwrap_or_default());
     }
-    if locked::are_one(path, &file) {
-        return Err(Error::Usage(format!("{} would be overwritten; choose another --out", path.display())));
+    if locked::are_one(path, &file) || locked::is_log(&file) {
+        return Err(Error::Usage(format!("{} would be overwritten; choose another --out", file.display())));
     }
     std::fs::write(&file, page)
         .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", file.display())))?;

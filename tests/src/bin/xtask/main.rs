@@ -31,7 +31,8 @@ The project's own commands.
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
-  cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems
+  cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems,
+                               --publish to write host/docs/paper
   cargo xtask soak             random calls and power cuts for as long as you like; `--help` after this and the next
                                four says more
   cargo xtask fuzz             libFuzzer on everything that is read

@@ -7,10 +7,12 @@
 //! | `--beyond` | the other problems too |
 //! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
 //! | `--fresh` | deletes earlier runs first |
+//! | `--publish` | copies tables and figures to the documentation; needs `--beyond` and full runs |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
 //!
 //! Raw runs and the page stay in `target/paper`, so a second call only draws. The tables and
-//! figures that the documentation shows are copied to `host/docs/paper` and committed.
+//! figures that the documentation shows are copied to `host/docs/paper` by `--publish` alone, and
+//! committed.
 
 use std::fs;
 use std::path::Path;
@@ -34,28 +36,34 @@ pub(crate) struct Request {
     quick: bool,
     beyond: bool,
     fresh: bool,
+    publish: bool,
     /// Passed on to `trimtab bench`.
     more: Vec<String>,
 }
 
 impl Request {
     pub(crate) fn parse(words: &[&str]) -> Result<Self> {
-        let mut request = Self { quick: false, beyond: false, fresh: false, more: Vec::new() };
+        let mut request = Self { quick: false, beyond: false, fresh: false, publish: false, more: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
                 "--quick" => request.quick = true,
                 "--beyond" => request.beyond = true,
                 "--fresh" => request.fresh = true,
+                "--publish" => request.publish = true,
                 "--data" | "--jobs" => {
                     let value = words.next().with_context(|| format!("{word} needs a value"))?;
                     request.more.extend([word.to_string(), value.to_string()]);
                 }
                 _ => bail!(
-                    "`cargo xtask paper` does not know {word}; it has --quick, --beyond, --fresh, --data FILE, --jobs N"
+                    "`cargo xtask paper` does not know {word}; it has --quick, --beyond, --fresh, --publish, --data \
+                     FILE, --jobs N"
                 ),
             }
         }
+        // The documentation shows all problems in full.
+        let is_whole = request.beyond && !request.quick;
+        ensure!(!request.publish || is_whole, "--publish needs --beyond, and full runs without --quick");
         Ok(request)
     }
 
@@ -75,9 +83,9 @@ impl Request {
 
     /// As one types it.
     fn command(&self) -> String {
-        let [quick, beyond] =
-            [(self.quick, " --quick"), (self.beyond, " --beyond")].map(|(on, word)| if on { word } else { "" });
-        format!("cargo xtask paper{quick}{beyond}")
+        let words = [(self.quick, " --quick"), (self.beyond, " --beyond"), (self.publish, " --publish")];
+        let words = words.map(|(on, word)| if on { word } else { "" }).concat();
+        format!("cargo xtask paper{words}")
     }
 }
 
@@ -96,8 +104,7 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
     let command = request.command();
     let report = [&["report"], &runs[..], &["--command", &command]].concat();
     trimtab(&report.iter().map(|word| word.to_string()).collect::<Vec<_>>())?;
-    // The documentation shows full runs only.
-    if !request.quick {
+    if request.publish {
         publish(&root().join(runs[0]), &root().join(DOCS))?;
     }
     println!("{}/report.html, in {}", runs[0], shown(begin.elapsed()));
@@ -107,8 +114,9 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
 /// Takes the tables and the figures that the documentation shows, and no others.
 fn publish(report: &Path, docs: &Path) -> Result<()> {
     let figures = docs.join("figures");
-    if docs.exists() {
-        fs::remove_dir_all(docs).with_context(|| format!("cannot empty {}", docs.display()))?;
+    // Pages that people wrote stay.
+    if figures.exists() {
+        fs::remove_dir_all(&figures).with_context(|| format!("cannot empty {}", figures.display()))?;
     }
     fs::create_dir_all(&figures)?;
     fs::copy(report.join("tables.md"), docs.join("tables.md"))?;
@@ -146,5 +154,10 @@ mod tests {
         assert_eq!(Request::parse(&["--beyond"]).unwrap().benches().len(), 2);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
         assert!(Request::parse(&["--data"]).is_err());
+        assert!(Request::parse(&["--publish"]).is_err());
+        assert!(Request::parse(&["--publish", "--beyond", "--quick"]).is_err());
+        let published = Request::parse(&["--beyond", "--publish"]).unwrap();
+        assert_eq!(published.command(), "cargo xtask paper --beyond --publish");
+        assert!(!Request::parse(&["--beyond"]).unwrap().publish, "docs are written only on request");
     }
 }

@@ -1,6 +1,6 @@
 //! Tools that only some commands need: each installs what it lacks, in full view.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -56,12 +56,21 @@ fn succeeds(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs a command in full view.
+/// Runs a command in full view; it has to succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
-    let shown = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    println!("$ {shown}");
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start `{shown}`"))?;
-    ensure!(status.success(), "`{shown}` failed");
+    let status = status(command)?;
+    ensure!(status.success(), "`{}` failed", shown(command));
     Ok(())
+}
+
+/// Runs a command in full view.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    let shown = shown(command);
+    println!("$ {shown}");
+    command.stdin(Stdio::null()).status().with_context(|| format!("cannot start `{shown}`"))
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

@@ -61,6 +61,7 @@ pub(crate) const SA: Entry = Entry {
     name: "bocs-sa",
     about: "sparse quadratic model, Thompson sample, simulated annealing; repeats points",
     source: SOURCE,
+    fallback: super::DRAW,
     start: |task| start(task, Minimiser::Annealing),
 };
 
@@ -68,6 +69,7 @@ pub(crate) const SDP: Entry = Entry {
     name: "bocs-sdp",
     about: "sparse quadratic model, Thompson sample, semidefinite relaxation; repeats points",
     source: SOURCE,
+    fallback: super::DRAW,
     start: |task| start(task, Minimiser::Relaxation),
 };
 
@@ -146,6 +148,10 @@ impl Bocs {
 }
 
 impl Method for Bocs {
+    fn fallbacks(&self) -> usize {
+        self.fresh.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if self.costs.is_empty() {
             return Ok(self.fresh.fresh());

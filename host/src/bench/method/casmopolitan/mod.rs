@@ -43,6 +43,7 @@ pub(crate) const CASMOPOLITAN: Entry = Entry {
     name: "casmopolitan",
     about: "overlap kernel with one scale per knob, EI in a Hamming trust region; our re-implementation",
     source: "Wan et al., ICML 2021, settings of MCBO",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Casmopolitan::new(task))),
 };
 
@@ -112,6 +113,10 @@ impl Casmopolitan {
 }
 
 impl Method for Casmopolitan {
+    fn fallbacks(&self) -> usize {
+        self.history.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if self.region.is_exhausted() {
             return self.restart();

@@ -41,6 +41,7 @@ pub(crate) const COMBO: Entry = Entry {
     name: "combo",
     about: "COMBO: diffusion kernel with sampled scales, EI, ascents on the graph; our re-implementation",
     source: "Oh, Tomczak, Gavves and Welling, NeurIPS 2019",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Combo::new(task))),
 };
 
@@ -93,6 +94,10 @@ impl Combo {
 }
 
 impl Method for Combo {
+    fn fallbacks(&self) -> usize {
+        self.history.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         let standard = Standard::of(&self.history.costs);
         if !varies(&standard) {

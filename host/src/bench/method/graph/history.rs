@@ -55,6 +55,10 @@ impl History {
         self.told.fresh()
     }
 
+    pub(crate) fn draws(&self) -> usize {
+        self.told.draws()
+    }
+
     /// A uniform draw from all combinations, measured or not.
     pub(in crate::bench::method) fn any(&self, random: &mut Xoshiro256PlusPlus) -> Vec<Level> {
         self.domain.random(random)

@@ -43,6 +43,7 @@ pub(crate) const SMAC: Entry = Entry {
     name: "smac",
     about: "SMAC: a random forest of 10 trees, expected improvement, local and random search",
     source: "Hutter, Hoos and Leyton-Brown, LION 2011; settings of SMAC3 2.x, our re-implementation",
+    fallback: super::DRAW,
     start: |task| Ok(Box::new(Smac::new(Domain::new(task.knobs), task.seed))),
 };
 
@@ -85,6 +86,10 @@ impl Smac {
 }
 
 impl Method for Smac {
+    fn fallbacks(&self) -> usize {
+        self.draws.draws()
+    }
+
     fn ask(&mut self) -> Result<Option<Vec<Level>>, Error> {
         if self.costs.is_empty() || self.random.random_bool(RANDOM_SHARE) {
             return Ok(self.draws.fresh());
