@@ -26,7 +26,7 @@
 //! - A full ring erases its oldest page, so all pages wear evenly. Records that still matter are
 //!   carried over before, see [`turn`](Journal::turn).
 //! - An outcome of a combination that the tuner had forgotten is marked as such: once the tuner is
-//!   rebuilt from fewer records, older outcomes of it count no more, see [`read`].
+//!   rebuilt from fewer records, older outcomes of it count no more, see `read`.
 //! - A boot that ended in its first measurement leaves a mark, in words that no record can use: marks
 //!   evict nothing. If a page has no room for another mark, such boots are not counted until the
 //!   next page.
