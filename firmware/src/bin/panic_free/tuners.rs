@@ -54,7 +54,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 0 => keep(tuner.ask()?),
                 1 => keep(tuner.ask_with(cache)?),
                 2 => keep(tuner.ask_lookup(o.one_of(Region::UnitBox, &[Region::BoundingBox, Region::Polytope]))?),
-                _ => keep(tuner.ask_recon(o.one_of(Region::UnitBox, &[Region::BoundingBox]), o.float())?),
+                _ => {
+                    let region = o.one_of(Region::UnitBox, &[Region::BoundingBox, Region::Polytope]);
+                    keep(tuner.ask_recon(region, o.float())?);
+                    keep(tuner.ask_recon_or_draw(region, o.float())?);
+                }
             },
             2 => tuner.ask_begin()?,
             3 if o.word().is_multiple_of(2) => keep(tuner.ask_step(o.size() as u16)?),
