@@ -19,7 +19,7 @@
 //! - The most likely logit alone decides. Its variance needs another T²/2 numbers and was worth a
 //!   few runs of 160.
 //!
-//! **Cost.** T numbers. A logit takes some 8tK instructions, a change of one knob 30t; a pass is t
+//! **Cost.** T numbers. A logit takes some 11tK instructions, a change of one knob 30t; a pass is t
 //! logits.
 
 use crate::math::float::short_exp;
