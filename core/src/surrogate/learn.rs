@@ -51,6 +51,7 @@ enum Part {
     HalfColumn,
     Column,
     Pairs,
+    Judge,
     Failures,
 }
 
@@ -60,7 +61,8 @@ pub(crate) struct Learning<const K: usize, const T: usize> {
     goal: Goal,
     part: Part,
     hypothesis: Hypothesis,
-    /// The current column of K⁻¹; between fits, the covariances of a prediction in two steps.
+    /// The current column of K⁻¹, or the similarities of an observation; between fits, the covariances
+    /// of a prediction in two steps.
     j: usize,
     column: [f32; T],
     /// The prior variance of that prediction.
@@ -164,6 +166,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 Part::Pairs
             }
             Part::Pairs => self.add_pairs(config),
+            Part::Judge => self.judge_last(space),
             Part::Failures => self.learn_failure(space),
             Part::Done => Part::Done,
         };
@@ -211,7 +214,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// A pass over all observations, if any failed.
     fn begin_failures(&mut self) -> Part {
         self.learning.j = 0;
-        if self.failures() > 0 { Part::Failures } else { Part::Done }
+        if self.failures() > 0 { Part::Judge } else { Part::Done }
+    }
+
+    /// How well the last outcome was foreseen.
+    fn judge_last(&mut self, space: &Space<K>) -> Part {
+        let last = self.observations.get(self.observations.len().saturating_sub(1));
+        let is_failure = last.is_some_and(|o| o.is_failure());
+        let failed = self.failures() - usize::from(is_failure);
+        let Self { observations, success, learning, .. } = self;
+        let all = observations.combinations().get(..observations.len()).unwrap_or_default();
+        success.judge(space, all, (failed, is_failure), &mut learning.column);
+        Part::Failures
     }
 
     /// What one observation says about success.
@@ -219,7 +233,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let Self { observations, success, learning, .. } = self;
         let Some(o) = observations.get(learning.j) else { return Part::Done };
         let all = observations.combinations().get(..observations.len()).unwrap_or_default();
-        success.learn(space, all, learning.j, o.is_failure());
+        success.learn(space, all, (learning.j, o.is_failure()), &mut learning.column);
         learning.j += 1;
         Part::Failures
     }

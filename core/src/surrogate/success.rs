@@ -1,28 +1,30 @@
-//! How likely a measurement is to succeed: logistic regression over the knobs.
+//! How likely a measurement is to succeed: logistic regression over the knobs and their pairs.
 //!
-//! chance = 1/(1 + e^−f), f(c) = Σⱼ aⱼ·k(cⱼ, c), k(c, c′) = S·(1 + mean over the knobs of sᵢ)
+//! chance = 1/(1 + e^−f), f(c) = Σⱼ aⱼ·k(cⱼ, c), k = S·(1 + m + m²), m(c, c′) = mean over the knobs of sᵢ
 //!
 //! | name | meaning |
 //! |---|---|
 //! | f | the logit of a combination: above 0 it is more likely to succeed than to fail |
 //! | sᵢ | similarity of two levels: 1 if equal, else −1/(q − 1) with q levels; for a graded knob 3·v·v′, v from −1 at its first level to 1 at its last |
 //! | aⱼ | what observation j adds: at the most likely f it is 1 or 0, for success or failure, minus its chance |
-//! | S | prior variance of f: its constant and its slopes share it |
+//! | S | prior variance of f: its constant, its slopes and its pairs share it |
+//! | skill | how much better the model foresaw the last outcomes than their mere share of successes, in ln likelihood |
 //!
 //! **Choices**
 //! - Failures have a model of their own. As labels through the factor of the costs they had to share
 //!   the relevance that the knobs have for the cost, and a failure needed a made-up cost, which
 //!   misled the model of the costs.
-//! - Linear in the knobs: ten failures say which levels fail, not which pairs of levels.
+//! - m² is a model of all pairs of levels for three more instructions per observation: often two
+//!   settings fail only together.
+//! - Failures may be mere chance, which no model foresees. Skill tells: it judges every outcome before
+//!   the model learns it.
 //! - No second factor. One pass over the aⱼ per outcome, each solved for its own condition, starts
-//!   from where the last one ended; four passes solved no more runs.
-//! - The most likely logit alone decides. Its variance needs another T²/2 numbers and was worth a
-//!   few runs of 160.
+//!   from where the last one ended.
 //!
-//! **Cost.** T numbers. A logit takes some 11tK instructions, a change of one knob 30t; a pass is t
+//! **Cost.** T numbers. A logit takes some 11tK instructions, a change of one knob 20t; a pass is t
 //! logits.
 
-use crate::math::float::short_exp;
+use crate::math::float::{ln, short_exp};
 use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space};
 
@@ -30,6 +32,10 @@ use crate::space::{Combination, Space};
 const VARIANCE: f32 = 4.0;
 /// 3 makes the mean square of v about 1, as for a knob of two levels.
 const GRADED: f32 = 3.0;
+/// Skill is kept within ±3, so that a few outcomes can change it.
+const MOST_SKILL: f32 = 3.0;
+/// One surprise must not decide: a chance that is judged lies between this and 1 minus this.
+const SURPRISE: f32 = 0.01;
 
 /// 1/(1 + e^−f).
 pub(crate) fn chance(logit: f32) -> f32 {
@@ -40,12 +46,18 @@ pub(crate) fn chance(logit: f32) -> f32 {
 /// What failures have taught.
 #[derive(Clone, Debug)]
 pub(crate) struct Success<const M: usize, const T: usize> {
-    /// aⱼ.
+    /// aⱼ; 0 if observation j was not learned yet.
     weights: [f32; T],
+    skill: f32,
 }
 
 impl<const M: usize, const T: usize> Success<M, T> {
-    pub(crate) const NONE: Self = Self { weights: [0.0; T] };
+    pub(crate) const NONE: Self = Self { weights: [0.0; T], skill: 0.0 };
+
+    /// Whether the model foresaw outcomes better than their mere share of successes.
+    pub(crate) fn is_skilled(&self) -> bool {
+        self.skill > 0.0
+    }
 
     /// Forgets observation i of n; those after it move up.
     pub(crate) fn remove(&mut self, i: usize, n: usize) {
@@ -55,94 +67,153 @@ impl<const M: usize, const T: usize> Success<M, T> {
         }
     }
 
-    /// The logit of a combination, given those of all observations.
+    /// Writes m of a combination with every observation.
     #[inline(never)]
-    pub(crate) fn logit<const K: usize>(&self, space: &Space<K>, c: &Combination<K>, all: &[Combination<K>]) -> f32 {
-        if M > 0 {
-            let knobs = (0..space.knobs().len()).fold(0.0, |sum, i| sum + self.likeness(space, all, i, c.level(i)));
-            return VARIANCE * self.total(all) + knobs * scale(space);
-        }
-        // Nothing is graded: the same sum, combination by combination, takes half the instructions.
-        let mut losses = [0.0; K];
-        let knobs = losses.iter_mut().zip(space.knobs()).filter(|(_, knob)| knob.levels() > 1);
-        knobs.for_each(|(loss, knob)| *loss = (1.0 + 1.0 / last(knob)) * scale(space));
-        let others = self.weights.iter().zip(all);
-        others.fold(0.0, |sum, (weight, other)| {
-            let mut similar = 2.0 * VARIANCE;
-            for ((a, b), loss) in c.all().iter().zip(other.all()).zip(&losses) {
-                similar -= if a == b { 0.0 } else { *loss };
+    pub(crate) fn compare<const K: usize>(
+        space: &Space<K>,
+        c: &Combination<K>,
+        all: &[Combination<K>],
+        similar: &mut [f32; T],
+    ) {
+        similar.iter_mut().for_each(|m| *m = 0.0);
+        for (i, knob) in space.knobs().iter().enumerate() {
+            let pairs = similar.iter_mut().zip(all);
+            // M = 0 says at compile time that nothing is graded.
+            if M > 0 && knob.is_graded() {
+                let slope = slope(space, knob, centred(c.level(i), last(knob)));
+                pairs.for_each(|(m, other)| *m += slope * centred(other.level(i), last(knob)));
+            } else {
+                let (equal, differing) = (share(space), share(space) - step(space, knob));
+                pairs.for_each(|(m, other)| *m += if other.level(i) == c.level(i) { equal } else { differing });
             }
-            sum + weight * similar
-        })
+        }
     }
 
-    /// What a logit gains when one knob goes from a level to another.
-    pub(crate) fn change<const K: usize>(
+    /// The logit of a combination from its similarities.
+    #[inline(never)]
+    pub(crate) fn logit(&self, similar: &[f32; T], n: usize) -> f32 {
+        self.weights.iter().zip(similar).take(n).fold(0.0, |sum, (weight, m)| sum + weight * covariance(*m))
+    }
+
+    /// The logit after one knob goes from a level to another.
+    #[inline(never)]
+    pub(crate) fn logit_beside<const K: usize>(
         &self,
         space: &Space<K>,
         all: &[Combination<K>],
-        knob: usize,
-        (from, to): (Level, Level),
+        similar: &[f32; T],
+        change: Change,
     ) -> f32 {
-        (self.likeness(space, all, knob, to) - self.likeness(space, all, knob, from)) * scale(space)
+        let mut sum = 0.0;
+        let mut weights = self.weights.iter();
+        change.of::<K, M>(space, all, |j, gain| {
+            let m = similar.get(j).map_or(0.0, |m| m + gain);
+            sum += weights.next().map_or(0.0, |weight| weight * covariance(m));
+        });
+        sum
     }
 
-    /// Σⱼ aⱼ.
-    fn total<const K: usize>(&self, all: &[Combination<K>]) -> f32 {
-        self.weights.iter().zip(all).fold(0.0, |sum, (weight, _)| sum + weight)
-    }
-
-    /// Σⱼ aⱼ·sᵢ of one level of knob i.
-    #[inline(never)]
-    fn likeness<const K: usize>(&self, space: &Space<K>, all: &[Combination<K>], i: usize, level: Level) -> f32 {
-        let Some(knob) = space.knobs().get(i) else { return 0.0 };
-        let others = self.weights.iter().zip(all).map(|(weight, other)| (weight, other.level(i)));
-        // M = 0 says at compile time that nothing is graded.
-        if M > 0 && knob.is_graded() {
-            let last = last(knob);
-            let sum = others.fold(0.0, |sum, (weight, other)| sum + weight * centred(other, last));
-            return GRADED * centred(level, last) * sum / (last * last);
-        }
-        let (mut equal, mut all) = (0.0, 0.0);
-        for (weight, other) in others {
-            all += weight;
-            equal += if other == level { *weight } else { 0.0 };
-        }
-        // A knob of one level is like itself.
-        let differing = if knob.levels() > 1 { (equal - all) / last(knob) } else { 0.0 };
-        equal + differing
-    }
-
-    /// Solves the condition of one observation for its own weight: one step of Newton's method.
+    /// Solves the condition of one observation for its own weight: one step of Newton's method. Its
+    /// similarities overwrite `similar`.
     #[inline(never)]
     pub(crate) fn learn<const K: usize>(
         &mut self,
         space: &Space<K>,
         all: &[Combination<K>],
-        j: usize,
-        is_failure: bool,
+        (j, is_failure): (usize, bool),
+        similar: &mut [f32; T],
     ) {
         let Some(c) = all.get(j) else { return };
-        let own = Self::variance(space, c);
-        let chance = chance(self.logit(space, c, all));
+        Self::compare(space, c, all, similar);
+        let own = covariance(similar.get(j).copied().unwrap_or(0.0));
+        let chance = chance(self.logit(similar, all.len()));
         if let Some(weight) = self.weights.get_mut(j) {
             let wanted = if is_failure { 0.0 } else { 1.0 };
             *weight += (wanted - chance - *weight) / (1.0 + chance * (1.0 - chance) * own);
         }
     }
 
-    /// k of a combination with itself.
-    fn variance<const K: usize>(space: &Space<K>, c: &Combination<K>) -> f32 {
-        let own = space.knobs().iter().zip(c.levels()).fold(0.0, |sum, (knob, level)| {
-            let v = centred(*level, last(knob));
-            sum + if M > 0 && knob.is_graded() { GRADED * v * v / (last(knob) * last(knob)) } else { 1.0 }
-        });
-        VARIANCE + own * scale(space)
+    /// Judges the model by the last of all outcomes, if it was not learned yet, given how many of the
+    /// others failed.
+    #[inline(never)]
+    pub(crate) fn judge<const K: usize>(
+        &mut self,
+        space: &Space<K>,
+        all: &[Combination<K>],
+        (failed, is_failure): (usize, bool),
+        similar: &mut [f32; T],
+    ) {
+        let Some((c, before)) = all.split_last() else { return };
+        if self.weights.get(before.len()).is_none_or(|weight| *weight != 0.0) {
+            return;
+        }
+        Self::compare(space, c, before, similar);
+        let foreseen = chance(self.logit(similar, before.len())).clamp(SURPRISE, 1.0 - SURPRISE);
+        let (succeeded, all) = ((before.len() - failed.min(before.len())) as f32 + 1.0, before.len() as f32 + 2.0);
+        let ratio = if is_failure { (1.0 - foreseen) * all / (all - succeeded) } else { foreseen * all / succeeded };
+        self.skill = (self.skill + ln(ratio)).clamp(-MOST_SKILL, MOST_SKILL);
     }
 }
 
-fn scale<const K: usize>(space: &Space<K>) -> f32 {
-    VARIANCE / space.knobs().len().max(1) as f32
+/// A knob that goes from a level to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) knob: usize,
+    pub(crate) from: Level,
+    pub(crate) to: Level,
+}
+
+impl Change {
+    /// Adds what m gains with every observation.
+    #[inline(never)]
+    pub(crate) fn apply<const K: usize, const M: usize>(
+        self,
+        space: &Space<K>,
+        all: &[Combination<K>],
+        similar: &mut [f32],
+    ) {
+        self.of::<K, M>(space, all, |j, gain| similar.iter_mut().skip(j).take(1).for_each(|m| *m += gain));
+    }
+
+    /// Calls back with every observation and what m gains with it.
+    #[inline(always)]
+    fn of<const K: usize, const M: usize>(
+        self,
+        space: &Space<K>,
+        all: &[Combination<K>],
+        mut each: impl FnMut(usize, f32),
+    ) {
+        let Some(knob) = space.knobs().get(self.knob) else { return };
+        let levels = all.iter().map(|other| other.level(self.knob)).enumerate();
+        if M > 0 && knob.is_graded() {
+            let slope = slope(space, knob, 2.0 * (f32::from(self.to) - f32::from(self.from)));
+            levels.for_each(|(j, other)| each(j, slope * centred(other, last(knob))));
+        } else {
+            let step = step(space, knob);
+            let at = |other, level| if other == level { step } else { 0.0 };
+            levels.for_each(|(j, other)| each(j, at(other, self.to) - at(other, self.from)));
+        }
+    }
+}
+
+/// k.
+fn covariance(m: f32) -> f32 {
+    VARIANCE * (1.0 + m + m * m)
+}
+
+/// What a knob has of m.
+fn share<const K: usize>(space: &Space<K>) -> f32 {
+    1.0 / space.knobs().len().max(1) as f32
+}
+
+/// What m loses when a nominal knob differs. A knob of one level is like itself.
+fn step<const K: usize>(space: &Space<K>, knob: &Knob) -> f32 {
+    share(space) * (1.0 + 1.0 / last(knob).max(1.0))
+}
+
+/// What m gains per [`centred`] level of another combination, at this centred level of a graded knob.
+fn slope<const K: usize>(space: &Space<K>, knob: &Knob, centred: f32) -> f32 {
+    share(space) * GRADED * centred / (last(knob) * last(knob))
 }
 
 /// The last level of a knob.
@@ -163,60 +234,129 @@ mod tests {
 
     const KNOBS: [Knob; 4] = [Knob::nominal(2), Knob::nominal(5), Knob::ranked(9), Knob::nominal(3)];
     const N: usize = 60;
+    type Model = Success<1, N>;
 
     fn fails(c: &Combination<4>) -> bool {
         c.level(1) == 3 || c.level(2) > 6
     }
 
+    /// Neither setting fails alone.
+    fn fails_together(c: &Combination<4>) -> bool {
+        c.level(0) == 1 && c.level(3) > 0
+    }
+
+    fn logit(model: &Model, space: &Space<4>, c: &Combination<4>, all: &[Combination<4>]) -> f32 {
+        let mut similar = [0.0; N];
+        Model::compare(space, c, all, &mut similar);
+        model.logit(&similar, all.len())
+    }
+
     /// Sixty random observations, as many passes as observations.
-    fn learned(passes: usize) -> (Space<4>, std::vec::Vec<Combination<4>>, Success<1, N>) {
+    fn learned(passes: usize, fails: fn(&Combination<4>) -> bool) -> (Space<4>, std::vec::Vec<Combination<4>>, Model) {
         let (space, mut random) = (Space::new(&KNOBS).unwrap(), Random::new(5, 0));
         let all: std::vec::Vec<_> = (0..N).map(|_| space.draw(&mut random)).collect();
-        let mut success = Success::NONE;
+        let (mut success, mut similar) = (Model::NONE, [0.0; N]);
         for n in (N - passes + 1)..=N {
-            (0..n).for_each(|j| success.learn(&space, &all[..n], j, fails(&all[j])));
+            let failed = all[..n - 1].iter().filter(|c| fails(c)).count();
+            success.judge(&space, &all[..n], (failed, fails(&all[n - 1])), &mut similar);
+            (0..n).for_each(|j| success.learn(&space, &all[..n], (j, fails(&all[j])), &mut similar));
         }
         (space, all, success)
     }
 
     #[test]
-    fn it_learns_which_levels_fail() {
-        let (space, all, success) = learned(N);
-        let mut random = Random::new(6, 0);
-        let drawn: std::vec::Vec<_> = (0..400).map(|_| space.draw(&mut random)).collect();
-        let right = drawn.iter().filter(|c| (success.logit(&space, c, &all) < 0.0) == fails(c)).count();
-        assert!(right > 360, "{right} of 400");
+    fn it_learns_which_levels_and_which_pairs_fail() {
+        for (fails, least) in [(fails as fn(&_) -> _, 360), (fails_together, 340)] {
+            let (space, all, success) = learned(N, fails);
+            let mut random = Random::new(6, 0);
+            let drawn: std::vec::Vec<_> = (0..400).map(|_| space.draw(&mut random)).collect();
+            let right = drawn.iter().filter(|c| (logit(&success, &space, c, &all) < 0.0) == fails(c)).count();
+            assert!(right > least, "{right} of 400");
+            assert!(success.is_skilled(), "{}", success.skill);
+        }
+    }
+
+    /// Which combinations fail has nothing to do with their levels.
+    #[test]
+    fn it_has_no_skill_where_failures_are_chance() {
+        let by_chance = |c: &Combination<4>| {
+            let mixed =
+                c.levels().iter().fold(7u32, |mixed, level| (mixed ^ u32::from(*level)).wrapping_mul(0x9E37_79B1));
+            (mixed ^ (mixed >> 15)) % 3 == 0
+        };
+        let (_, all, success) = learned(N, by_chance);
+        assert!(all.iter().filter(|c| by_chance(c)).count() > 10);
+        assert!(!success.is_skilled(), "{}", success.skill);
+    }
+
+    /// Nothing learned: a chance of ½. Of three others one failed, so their share says 3/5; a success
+    /// adds ln(½ ÷ 3/5), a failure ln(½ ÷ 2/5).
+    #[test]
+    fn skill_by_hand() {
+        let space = Space::<4>::new(&KNOBS).unwrap();
+        let all: std::vec::Vec<_> = (0..4).map(|i| space.at(i).unwrap()).collect();
+        for (is_failure, skill) in [(false, -0.182_322), (true, 0.223_144)] {
+            let (mut success, mut similar) = (Model::NONE, [0.0; N]);
+            success.judge(&space, &all, (1, is_failure), &mut similar);
+            assert!((success.skill - skill).abs() < 1e-5, "{}", success.skill);
+            // What was learned is not judged again.
+            success.learn(&space, &all, (3, is_failure), &mut similar);
+            success.judge(&space, &all, (1, is_failure), &mut similar);
+            assert!((success.skill - skill).abs() < 1e-5, "{}", success.skill);
+        }
+    }
+
+    /// Two knobs of two and three levels, one equal: m = (1 − ½)/2, k = 4·(1 + ¼ + 1/16). A graded knob
+    /// of nine levels at its ends: 3·v·v′ = −3.
+    #[test]
+    fn similarities_by_hand() {
+        let knobs = [Knob::nominal(2), Knob::nominal(3)];
+        let space = Space::<2>::new(&knobs).unwrap();
+        let [a, b] = [[0, 0], [0, 2]].map(|levels| space.combination(&levels).unwrap());
+        let mut similar = [0.0; 2];
+        Success::<0, 2>::compare(&space, &a, &[a, b], &mut similar);
+        assert_eq!(similar, [1.0, 0.25]);
+        assert_eq!(covariance(0.25), 5.25);
+        let knobs = [Knob::ranked(9)];
+        let space = Space::<1>::new(&knobs).unwrap();
+        let [a, b] = [0, 8].map(|level| space.combination(&[level]).unwrap());
+        Success::<9, 2>::compare(&space, &a, &[a, b], &mut similar);
+        assert_eq!(similar, [3.0, -3.0]);
     }
 
     /// After many passes every weight meets its condition, which makes f the most likely one.
     #[test]
     fn passes_end_at_the_most_likely_logits() {
-        let (space, all, success) = learned(N);
-        let mut success = success;
+        let (space, all, mut success) = learned(N, fails);
         for _ in 0..300 {
-            (0..N).for_each(|j| success.learn(&space, &all, j, fails(&all[j])));
+            (0..N).for_each(|j| success.learn(&space, &all, (j, fails(&all[j])), &mut [0.0; N]));
         }
         for (j, c) in all.iter().enumerate() {
             let wanted = if fails(c) { 0.0 } else { 1.0 };
-            let off = wanted - chance(success.logit(&space, c, &all)) - success.weights[j];
+            let off = wanted - chance(logit(&success, &space, c, &all)) - success.weights[j];
             assert!(off.abs() < 0.01, "{j}: {off}");
         }
     }
 
     #[test]
-    fn a_change_is_the_difference_of_two_logits() {
-        let (space, all, success) = learned(20);
+    fn a_change_of_one_knob_leads_to_the_logit_of_its_combination() {
+        let (space, all, success) = learned(20, fails);
         for (knob, level) in [(0, 1), (1, 4), (2, 8), (3, 0)] {
             let (from, to) = (all[0], all[0].with(knob, level));
-            let gain = success.change(&space, &all, knob, (from.level(knob), level));
-            let difference = success.logit(&space, &to, &all) - success.logit(&space, &from, &all);
-            assert!((gain - difference).abs() < 1e-3, "{knob}: {gain}, not {difference}");
+            let change = Change { knob, from: from.level(knob), to: level };
+            let mut similar = [0.0; N];
+            Model::compare(&space, &from, &all, &mut similar);
+            let beside = success.logit_beside(&space, &all, &similar, change);
+            change.apply::<4, 1>(&space, &all, &mut similar);
+            let gone = success.logit(&similar, all.len());
+            let anew = logit(&success, &space, &to, &all);
+            assert!((beside - anew).abs() < 1e-3 && (gone - anew).abs() < 1e-3, "{knob}: {beside}, {gone}, {anew}");
         }
     }
 
     #[test]
     fn removing_an_observation_moves_the_others_up() {
-        let mut success = Success::<1, 4> { weights: [1.0, 2.0, 3.0, 4.0] };
+        let mut success = Success::<1, 4> { weights: [1.0, 2.0, 3.0, 4.0], skill: 0.0 };
         success.remove(1, 4);
         assert_eq!(success.weights, [1.0, 3.0, 4.0, 0.0]);
     }

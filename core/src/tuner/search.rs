@@ -8,8 +8,8 @@
 //! - Sweeps ignore pending combinations, which a log of outcomes does not know. With some pending,
 //!   the filled table is scored once more, with fantasies.
 //! - Pruning saves work but never changes the winner.
-//! - UCB promises most where nothing is known, so a score weighted by the chance of success still
-//!   went into the failing half; the chance decides first, the score among those that pass.
+//! - UCB promises most where nothing is known, so a score times the chance of success still went into
+//!   the failing half. A score pays for every logit that its candidate lacks.
 
 use super::{Purpose, Tuner};
 use crate::acquire::acquisition::Rule;
@@ -22,13 +22,14 @@ use crate::space::knob::Level;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Point;
 use crate::surrogate::path::Path;
-use crate::surrogate::success::chance;
+use crate::surrogate::success::{Change, Success, chance};
 
-/// A candidate is asked only if it is at least this many times as likely to succeed as the best
-/// measured combination, as long as there is one. A fixed chance instead solved a few runs more
-/// beside a failing half of the space, and asked nonsense where failures are mere chance.
+/// The chance of success that a candidate needs: a fixed one where the model has shown that it can
+/// foresee failures, else a share of the chance of the best measured combination.
 const LIKELY: f32 = 0.8;
-/// Above every score.
+/// What a candidate's score loses per logit that it lacks.
+const PER_LOGIT: f32 = 1.0;
+/// A logit that nothing has.
 const UNLIKELY: f32 = 1e4;
 
 /// What a search does before it scores rows, a step each.
@@ -37,8 +38,8 @@ enum Before {
     Nothing,
     /// The logit that candidates need.
     NeededLogit,
-    /// The logit of the path's start.
-    Logit,
+    /// How similar the path's start is to the observations.
+    Similar,
     /// Its products with the observations.
     Path,
 }
@@ -61,9 +62,10 @@ pub(super) struct Search<const K: usize, const T: usize> {
     /// The observation with the smallest posterior mean, and that mean.
     measured_best: Option<usize>,
     pub(super) incumbent: f32,
-    /// The logit of success that a candidate needs, and that of the path's combination.
+    /// The logit of success that a candidate needs.
     needed_logit: f32,
-    logit: f32,
+    /// How similar the path's combination is to the observations, if any failed.
+    similar: [f32; T],
 }
 
 impl<const K: usize, const T: usize> Search<K, T> {
@@ -80,7 +82,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
         measured_best: None,
         incumbent: 0.0,
         needed_logit: 0.0,
-        logit: 0.0,
+        similar: [0.0; T],
     };
 
     /// Starts over at the first row.
@@ -201,7 +203,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
         };
         let scored = self.scored(c, posterior);
-        Some(if scored.score < self.bar() { self.weighed(scored, self.logit(&c)) } else { scored })
+        Some(if scored.score < self.bar() { self.weighed(scored, |tuner| tuner.logit(&c)) } else { scored })
     }
 
     /// Follows the next step of the table, and scores it if it is a row that may be asked.
@@ -216,10 +218,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.search.step += 1;
         match kind {
             Kind::Go => {
-                self.search.logit += self.logit_gain(knob, level);
+                self.change_similar(knob, level);
                 self.model.go(&mut self.search.path, (knob, level));
             }
-            Kind::Restart => (self.search.before, self.search.is_second) = (Before::Logit, true),
+            Kind::Restart => (self.search.before, self.search.is_second) = (Before::Similar, true),
             Kind::Row | Kind::Closed => self.search.row += 1,
         }
         if kind != Kind::Row {
@@ -263,7 +265,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let mut scored = self.scored(c, posterior);
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
-            scored = self.weighed(scored, self.search.logit + self.logit_gain(knob, level));
+            scored = self.weighed(scored, |tuner| tuner.logit_beside(knob, level));
         }
         if is_sweeping {
             self.search.sweep.report(&scored);
@@ -287,15 +289,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Scored { combination, posterior, score: self.search.rule.score(posterior) }
     }
 
-    /// The same after its chance of success: a candidate that is much less likely to succeed than the
-    /// incumbent comes after all that are not, the likeliest first.
-    #[inline(never)]
-    fn weighed(&self, scored: Scored<K>, logit: f32) -> Scored<K> {
-        let missing = self.search.needed_logit - logit;
-        if self.failures() == 0 || missing <= 0.0 {
-            return scored;
-        }
-        Scored { score: UNLIKELY + missing, ..scored }
+    /// The same after its chance of success.
+    #[inline(always)]
+    fn weighed(&self, scored: Scored<K>, logit: impl Fn(&Self) -> f32) -> Scored<K> {
+        let missing = if self.failures() > 0 { self.search.needed_logit - logit(self) } else { 0.0 };
+        Scored { score: scored.score + PER_LOGIT * missing.max(0.0), ..scored }
     }
 
     /// The logit that a candidate needs beside this incumbent. Before the first success nothing has
@@ -303,24 +301,33 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     #[inline(never)]
     fn needed_logit(&self, incumbent: Option<usize>) -> f32 {
         let Some(o) = incumbent.and_then(|i| self.model.observations.get(i)) else { return UNLIKELY };
-        let needed = LIKELY * chance(self.logit(&o.combination)).max(f32::MIN_POSITIVE);
+        let of = if self.model.success.is_skilled() { 1.0 } else { chance(self.logit(&o.combination)) };
+        let needed = LIKELY * of.max(f32::MIN_POSITIVE);
         ln(needed / (1.0 - needed))
     }
 
     /// The logit of success of a combination.
     #[inline(never)]
     pub(super) fn logit(&self, c: &Combination<K>) -> f32 {
-        if self.failures() == 0 { 0.0 } else { self.model.success.logit(&self.space, c, self.measured()) }
+        let mut similar = [0.0; T];
+        Success::<M, T>::compare(&self.space, c, self.measured(), &mut similar);
+        self.model.success.logit(&similar, self.len())
     }
 
-    /// What the path's logit gains by this level of a knob.
+    /// The logit of the combination beside the path that has this level of a knob.
+    fn logit_beside(&self, knob: usize, level: Level) -> f32 {
+        let change = Change { knob, from: self.search.path.at().level(knob), to: level };
+        self.model.success.logit_beside(&self.space, self.measured(), &self.search.similar, change)
+    }
+
+    /// The path takes this level of a knob.
     #[inline(never)]
-    fn logit_gain(&self, knob: usize, level: Level) -> f32 {
-        if self.failures() == 0 {
-            return 0.0;
+    fn change_similar(&mut self, knob: usize, level: Level) {
+        if self.failures() > 0 {
+            let change = Change { knob, from: self.search.path.at().level(knob), to: level };
+            let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
+            change.apply::<K, M>(&self.space, all, &mut self.search.similar);
         }
-        let from = self.search.path.at().level(knob);
-        self.model.success.change(&self.space, self.measured(), knob, (from, level))
     }
 
     /// The combinations with an outcome, without fantasies.
@@ -336,10 +343,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         match self.search.before {
             Before::NeededLogit if self.failures() > 0 => {
                 self.search.needed_logit = self.needed_logit(self.search.measured_best);
-                Before::Logit
+                Before::Similar
             }
-            Before::NeededLogit | Before::Logit if whole == 0 && self.failures() > 0 => {
-                self.search.logit = self.logit(&at);
+            Before::NeededLogit | Before::Similar if whole == 0 && self.failures() > 0 => {
+                let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
+                Success::<M, T>::compare(&self.space, &at, all, &mut self.search.similar);
                 Before::Path
             }
             _ => {
