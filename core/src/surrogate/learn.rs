@@ -214,7 +214,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// A pass over all observations, if any failed.
     fn begin_failures(&mut self) -> Part {
         self.learning.j = 0;
-        if self.failures() > 0 { Part::Judge } else { Part::Done }
+        if self.failures() > 0 && self.success.calls().is_some() { Part::Judge } else { Part::Done }
     }
 
     /// How well the last outcome was foreseen.
@@ -224,16 +224,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let failed = self.failures() - usize::from(is_failure);
         let Self { observations, success, learning, .. } = self;
         let all = observations.combinations().get(..observations.len()).unwrap_or_default();
-        success.judge(space, all, (failed, is_failure), &mut learning.column);
+        if let Some(calls) = success.calls() {
+            (calls.judge)(success, space, all, (failed, is_failure), &mut learning.column);
+        }
         Part::Failures
     }
 
     /// What one observation says about success.
     fn learn_failure(&mut self, space: &Space<K>) -> Part {
         let Self { observations, success, learning, .. } = self;
-        let Some(o) = observations.get(learning.j) else { return Part::Done };
+        let (Some(o), Some(calls)) = (observations.get(learning.j), success.calls()) else { return Part::Done };
         let all = observations.combinations().get(..observations.len()).unwrap_or_default();
-        success.learn(space, all, (learning.j, o.is_failure()), &mut learning.column);
+        (calls.learn)(success, space, all, (learning.j, o.is_failure()), &mut learning.column);
         learning.j += 1;
         Part::Failures
     }

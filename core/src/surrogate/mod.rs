@@ -76,7 +76,7 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) fit: Fit,
     pub(crate) hyper: Hyper,
     pub(crate) noise: Belief,
-    pub(crate) success: Success<M, T>,
+    pub(crate) success: Success<K, M, T>,
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
     learning: Learning<K, T>,

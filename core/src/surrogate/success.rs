@@ -21,12 +21,13 @@
 //! - No second factor. One pass over the aⱼ per outcome, each solved for its own condition, starts
 //!   from where the last one ended.
 //!
-//! **Cost.** T numbers. A logit takes some 11tK instructions, a change of one knob 20t; a pass is t
-//! logits.
+//! **Cost.** T numbers. A logit takes some 5tK instructions, by estimate, a change of one knob 20t; a
+//! pass is t logits.
 
 use crate::math::float::{ln, short_exp};
 use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space};
+use crate::surrogate::product::{differing, differing_rest};
 
 /// S.
 const VARIANCE: f32 = 4.0;
@@ -34,6 +35,11 @@ const VARIANCE: f32 = 4.0;
 const GRADED: f32 = 3.0;
 /// Skill is kept within ±3, so that a few outcomes can change it.
 const MOST_SKILL: f32 = 3.0;
+/// The chance of success that a candidate needs: a fixed one where the model has shown that it can
+/// foresee failures, else a share of the chance of the best measured combination.
+const LIKELY: f32 = 0.8;
+/// A logit that nothing has.
+const UNLIKELY: f32 = 1e4;
 /// One surprise must not decide: a chance that is judged lies between this and 1 minus this.
 const SURPRISE: f32 = 0.01;
 
@@ -45,17 +51,65 @@ pub(crate) fn chance(logit: f32) -> f32 {
 
 /// What failures have taught.
 #[derive(Clone, Debug)]
-pub(crate) struct Success<const M: usize, const T: usize> {
+pub(crate) struct Success<const K: usize, const M: usize, const T: usize> {
     /// aⱼ; 0 if observation j was not learned yet.
     weights: [f32; T],
     skill: f32,
+    calls: Option<&'static Calls<K, M, T>>,
 }
 
-impl<const M: usize, const T: usize> Success<M, T> {
-    pub(crate) const NONE: Self = Self { weights: [0.0; T], skill: 0.0 };
+/// Takes an outcome into the model; similarities overwrite the last argument.
+type Learn<const K: usize, const M: usize, const T: usize> =
+    fn(&mut Success<K, M, T>, &Space<K>, &[Combination<K>], (usize, bool), &mut [f32; T]);
+
+/// What can be asked of the model after a failure. A tuner gets these calls with its first failure, so
+/// a program that tells none does not link them.
+#[derive(Debug)]
+pub(crate) struct Calls<const K: usize, const M: usize, const T: usize> {
+    /// Judges the model by the last of all outcomes, if it was not learned yet, given how many of the
+    /// others failed.
+    pub(crate) judge: Learn<K, M, T>,
+    /// Learns one outcome: its index, and whether it is a failure.
+    pub(crate) learn: Learn<K, M, T>,
+    /// The logit that a candidate needs beside this incumbent.
+    pub(crate) needed: fn(&Success<K, M, T>, &Space<K>, Option<&Combination<K>>, &[Combination<K>]) -> f32,
+    /// The logit of a combination.
+    pub(crate) logit: fn(&Success<K, M, T>, &Space<K>, &Combination<K>, &[Combination<K>]) -> f32,
+    /// Writes the similarities of a combination with every observation.
+    pub(crate) compare: fn(&Space<K>, &Combination<K>, &[Combination<K>], &mut [f32; T]),
+    /// The logit of a combination with these similarities after one knob changed.
+    pub(crate) beside: fn(&Success<K, M, T>, &Space<K>, &[Combination<K>], &[f32; T], Change) -> f32,
+    /// Changes one knob of a combination with these similarities.
+    pub(crate) change: fn(Change, &Space<K>, &[Combination<K>], &mut [f32]),
+}
+
+impl<const K: usize, const M: usize, const T: usize> Calls<K, M, T> {
+    const ALL: Self = Self {
+        judge: Success::judge,
+        learn: Success::learn,
+        needed: Success::needed,
+        logit: Success::logit,
+        compare: Success::<K, M, T>::compare,
+        beside: Success::beside,
+        change: Change::apply::<K, M>,
+    };
+}
+
+impl<const K: usize, const M: usize, const T: usize> Success<K, M, T> {
+    pub(crate) const NONE: Self = Self { weights: [0.0; T], skill: 0.0, calls: None };
+
+    /// A failure is told.
+    pub(crate) fn expect_failures(&mut self) {
+        self.calls = Some(&Calls::ALL);
+    }
+
+    /// The calls, once a failure was told.
+    pub(crate) fn calls(&self) -> Option<&'static Calls<K, M, T>> {
+        self.calls
+    }
 
     /// Whether the model foresaw outcomes better than their mere share of successes.
-    pub(crate) fn is_skilled(&self) -> bool {
+    fn is_skilled(&self) -> bool {
         self.skill > 0.0
     }
 
@@ -68,42 +122,58 @@ impl<const M: usize, const T: usize> Success<M, T> {
     }
 
     /// Writes m of a combination with every observation.
-    #[inline(never)]
-    pub(crate) fn compare<const K: usize>(
-        space: &Space<K>,
-        c: &Combination<K>,
-        all: &[Combination<K>],
-        similar: &mut [f32; T],
-    ) {
-        similar.iter_mut().for_each(|m| *m = 0.0);
-        for (i, knob) in space.knobs().iter().enumerate() {
-            let pairs = similar.iter_mut().zip(all);
-            // M = 0 says at compile time that nothing is graded.
-            if M > 0 && knob.is_graded() {
-                let slope = slope(space, knob, centred(c.level(i), last(knob)));
-                pairs.for_each(|(m, other)| *m += slope * centred(other.level(i), last(knob)));
-            } else {
-                let (equal, differing) = (share(space), share(space) - step(space, knob));
-                pairs.for_each(|(m, other)| *m += if other.level(i) == c.level(i) { equal } else { differing });
+    fn compare(space: &Space<K>, c: &Combination<K>, all: &[Combination<K>], similar: &mut [f32; T]) {
+        similar.iter_mut().for_each(|m| *m = 1.0);
+        for (i, knobs) in space.knobs().chunks(4).enumerate() {
+            // What m loses by each set of these four knobs that differ. M = 0 says at compile time that
+            // nothing is graded.
+            let mut losses = [0.0; 16];
+            for (knob, bit) in knobs.iter().zip([1, 2, 4, 8]) {
+                let own = if M > 0 && knob.is_graded() { 0.0 } else { step(space, knob) };
+                losses.iter_mut().enumerate().filter(|(set, _)| set & bit != 0).for_each(|(_, loss)| *loss += own);
             }
+            let four = |c: &Combination<K>| c.all().as_chunks::<4>().0.get(i).copied();
+            let whole = four(c).filter(|_| knobs.len() == 4);
+            for (m, other) in similar.iter_mut().zip(all) {
+                let set = match whole.zip(four(other)) {
+                    Some((a, b)) => differing(a, b),
+                    None => differing_rest(rest(c, i, knobs.len()), rest(other, i, knobs.len())),
+                };
+                *m -= losses.get(set).copied().unwrap_or(0.0);
+            }
+        }
+        if M == 0 {
+            return;
+        }
+        for (i, knob) in space.knobs().iter().enumerate().filter(|(_, knob)| knob.is_graded()) {
+            let (slope, one) = (slope(space, knob, centred(c.level(i), last(knob))), share(space));
+            let pairs = similar.iter_mut().zip(all);
+            pairs.for_each(|(m, other)| *m += slope * centred(other.level(i), last(knob)) - one);
         }
     }
 
+    /// Before the first success nothing has the needed logit, so the likeliest candidate is asked.
+    fn needed(&self, space: &Space<K>, incumbent: Option<&Combination<K>>, all: &[Combination<K>]) -> f32 {
+        let Some(c) = incumbent else { return UNLIKELY };
+        let of = if self.is_skilled() { 1.0 } else { chance(self.logit(space, c, all)) };
+        let needed = LIKELY * of.max(f32::MIN_POSITIVE);
+        ln(needed / (1.0 - needed))
+    }
+
+    /// The logit of a combination.
+    fn logit(&self, space: &Space<K>, c: &Combination<K>, all: &[Combination<K>]) -> f32 {
+        let mut similar = [0.0; T];
+        Self::compare(space, c, all, &mut similar);
+        self.logit_of(&similar, all.len())
+    }
+
     /// The logit of a combination from its similarities.
-    #[inline(never)]
-    pub(crate) fn logit(&self, similar: &[f32; T], n: usize) -> f32 {
+    fn logit_of(&self, similar: &[f32; T], n: usize) -> f32 {
         self.weights.iter().zip(similar).take(n).fold(0.0, |sum, (weight, m)| sum + weight * covariance(*m))
     }
 
     /// The logit after one knob goes from a level to another.
-    #[inline(never)]
-    pub(crate) fn logit_beside<const K: usize>(
-        &self,
-        space: &Space<K>,
-        all: &[Combination<K>],
-        similar: &[f32; T],
-        change: Change,
-    ) -> f32 {
+    fn beside(&self, space: &Space<K>, all: &[Combination<K>], similar: &[f32; T], change: Change) -> f32 {
         let mut sum = 0.0;
         let mut weights = self.weights.iter();
         change.of::<K, M>(space, all, |j, gain| {
@@ -115,8 +185,7 @@ impl<const M: usize, const T: usize> Success<M, T> {
 
     /// Solves the condition of one observation for its own weight: one step of Newton's method. Its
     /// similarities overwrite `similar`.
-    #[inline(never)]
-    pub(crate) fn learn<const K: usize>(
+    fn learn(
         &mut self,
         space: &Space<K>,
         all: &[Combination<K>],
@@ -126,7 +195,7 @@ impl<const M: usize, const T: usize> Success<M, T> {
         let Some(c) = all.get(j) else { return };
         Self::compare(space, c, all, similar);
         let own = covariance(similar.get(j).copied().unwrap_or(0.0));
-        let chance = chance(self.logit(similar, all.len()));
+        let chance = chance(self.logit_of(similar, all.len()));
         if let Some(weight) = self.weights.get_mut(j) {
             let wanted = if is_failure { 0.0 } else { 1.0 };
             *weight += (wanted - chance - *weight) / (1.0 + chance * (1.0 - chance) * own);
@@ -135,8 +204,7 @@ impl<const M: usize, const T: usize> Success<M, T> {
 
     /// Judges the model by the last of all outcomes, if it was not learned yet, given how many of the
     /// others failed.
-    #[inline(never)]
-    pub(crate) fn judge<const K: usize>(
+    fn judge(
         &mut self,
         space: &Space<K>,
         all: &[Combination<K>],
@@ -148,7 +216,7 @@ impl<const M: usize, const T: usize> Success<M, T> {
             return;
         }
         Self::compare(space, c, before, similar);
-        let foreseen = chance(self.logit(similar, before.len())).clamp(SURPRISE, 1.0 - SURPRISE);
+        let foreseen = chance(self.logit_of(similar, before.len())).clamp(SURPRISE, 1.0 - SURPRISE);
         let (succeeded, all) = ((before.len() - failed.min(before.len())) as f32 + 1.0, before.len() as f32 + 2.0);
         let ratio = if is_failure { (1.0 - foreseen) * all / (all - succeeded) } else { foreseen * all / succeeded };
         self.skill = (self.skill + ln(ratio)).clamp(-MOST_SKILL, MOST_SKILL);
@@ -165,13 +233,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// Adds what m gains with every observation.
-    #[inline(never)]
-    pub(crate) fn apply<const K: usize, const M: usize>(
-        self,
-        space: &Space<K>,
-        all: &[Combination<K>],
-        similar: &mut [f32],
-    ) {
+    fn apply<const K: usize, const M: usize>(self, space: &Space<K>, all: &[Combination<K>], similar: &mut [f32]) {
         self.of::<K, M>(space, all, |j, gain| similar.iter_mut().skip(j).take(1).for_each(|m| *m += gain));
     }
 
@@ -206,6 +268,11 @@ fn share<const K: usize>(space: &Space<K>) -> f32 {
     1.0 / space.knobs().len().max(1) as f32
 }
 
+/// The levels of the last knobs, fewer than four.
+fn rest<const K: usize>(c: &Combination<K>, i: usize, count: usize) -> &[Level] {
+    c.all().get(4 * i..4 * i + count).unwrap_or_default()
+}
+
 /// What m loses when a nominal knob differs. A knob of one level is like itself.
 fn step<const K: usize>(space: &Space<K>, knob: &Knob) -> f32 {
     share(space) * (1.0 + 1.0 / last(knob).max(1.0))
@@ -234,7 +301,7 @@ mod tests {
 
     const KNOBS: [Knob; 4] = [Knob::nominal(2), Knob::nominal(5), Knob::ranked(9), Knob::nominal(3)];
     const N: usize = 60;
-    type Model = Success<1, N>;
+    type Model = Success<4, 1, N>;
 
     fn fails(c: &Combination<4>) -> bool {
         c.level(1) == 3 || c.level(2) > 6
@@ -243,12 +310,6 @@ mod tests {
     /// Neither setting fails alone.
     fn fails_together(c: &Combination<4>) -> bool {
         c.level(0) == 1 && c.level(3) > 0
-    }
-
-    fn logit(model: &Model, space: &Space<4>, c: &Combination<4>, all: &[Combination<4>]) -> f32 {
-        let mut similar = [0.0; N];
-        Model::compare(space, c, all, &mut similar);
-        model.logit(&similar, all.len())
     }
 
     /// Sixty random observations, as many passes as observations.
@@ -270,7 +331,7 @@ mod tests {
             let (space, all, success) = learned(N, fails);
             let mut random = Random::new(6, 0);
             let drawn: std::vec::Vec<_> = (0..400).map(|_| space.draw(&mut random)).collect();
-            let right = drawn.iter().filter(|c| (logit(&success, &space, c, &all) < 0.0) == fails(c)).count();
+            let right = drawn.iter().filter(|c| (success.logit(&space, c, &all) < 0.0) == fails(c)).count();
             assert!(right > least, "{right} of 400");
             assert!(success.is_skilled(), "{}", success.skill);
         }
@@ -314,13 +375,13 @@ mod tests {
         let space = Space::<2>::new(&knobs).unwrap();
         let [a, b] = [[0, 0], [0, 2]].map(|levels| space.combination(&levels).unwrap());
         let mut similar = [0.0; 2];
-        Success::<0, 2>::compare(&space, &a, &[a, b], &mut similar);
+        Success::<2, 0, 2>::compare(&space, &a, &[a, b], &mut similar);
         assert_eq!(similar, [1.0, 0.25]);
         assert_eq!(covariance(0.25), 5.25);
         let knobs = [Knob::ranked(9)];
         let space = Space::<1>::new(&knobs).unwrap();
         let [a, b] = [0, 8].map(|level| space.combination(&[level]).unwrap());
-        Success::<9, 2>::compare(&space, &a, &[a, b], &mut similar);
+        Success::<1, 9, 2>::compare(&space, &a, &[a, b], &mut similar);
         assert_eq!(similar, [3.0, -3.0]);
     }
 
@@ -333,7 +394,7 @@ mod tests {
         }
         for (j, c) in all.iter().enumerate() {
             let wanted = if fails(c) { 0.0 } else { 1.0 };
-            let off = wanted - chance(logit(&success, &space, c, &all)) - success.weights[j];
+            let off = wanted - chance(success.logit(&space, c, &all)) - success.weights[j];
             assert!(off.abs() < 0.01, "{j}: {off}");
         }
     }
@@ -346,17 +407,17 @@ mod tests {
             let change = Change { knob, from: from.level(knob), to: level };
             let mut similar = [0.0; N];
             Model::compare(&space, &from, &all, &mut similar);
-            let beside = success.logit_beside(&space, &all, &similar, change);
+            let beside = success.beside(&space, &all, &similar, change);
             change.apply::<4, 1>(&space, &all, &mut similar);
-            let gone = success.logit(&similar, all.len());
-            let anew = logit(&success, &space, &to, &all);
+            let gone = success.logit_of(&similar, all.len());
+            let anew = success.logit(&space, &to, &all);
             assert!((beside - anew).abs() < 1e-3 && (gone - anew).abs() < 1e-3, "{knob}: {beside}, {gone}, {anew}");
         }
     }
 
     #[test]
     fn removing_an_observation_moves_the_others_up() {
-        let mut success = Success::<1, 4> { weights: [1.0, 2.0, 3.0, 4.0], skill: 0.0 };
+        let mut success = Success::<1, 1, 4> { weights: [1.0, 2.0, 3.0, 4.0], ..Success::NONE };
         success.remove(1, 4);
         assert_eq!(success.weights, [1.0, 3.0, 4.0, 0.0]);
     }

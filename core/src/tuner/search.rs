@@ -16,21 +16,15 @@ use crate::acquire::acquisition::Rule;
 use crate::acquire::cache::{Cache, Row};
 use crate::acquire::sweep::{Scored, Sweep};
 use crate::acquire::table::{Kind, Step, swept, whole};
-use crate::math::float::ln;
 use crate::space::Combination;
 use crate::space::knob::Level;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Point;
 use crate::surrogate::path::Path;
-use crate::surrogate::success::{Change, Success, chance};
+use crate::surrogate::success::{Calls, Change, chance};
 
-/// The chance of success that a candidate needs: a fixed one where the model has shown that it can
-/// foresee failures, else a share of the chance of the best measured combination.
-const LIKELY: f32 = 0.8;
 /// What a candidate's score loses per logit that it lacks.
 const PER_LOGIT: f32 = 1.0;
-/// A logit that nothing has.
-const UNLIKELY: f32 = 1e4;
 
 /// What a search does before it scores rows, a step each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +197,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
         };
         let scored = self.scored(c, posterior);
-        Some(if scored.score < self.bar() { self.weighed(scored, |tuner| tuner.logit(&c)) } else { scored })
+        if scored.score >= self.bar() {
+            return Some(scored);
+        }
+        Some(
+            self.weighed(scored, |tuner, calls| {
+                (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured())
+            }),
+        )
     }
 
     /// Follows the next step of the table, and scores it if it is a row that may be asked.
@@ -218,7 +219,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.search.step += 1;
         match kind {
             Kind::Go => {
-                self.change_similar(knob, level);
+                if let Some(calls) = self.failing() {
+                    let change = self.change(knob, level);
+                    let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
+                    (calls.change)(change, &self.space, all, &mut self.search.similar);
+                }
                 self.model.go(&mut self.search.path, (knob, level));
             }
             Kind::Restart => (self.search.before, self.search.is_second) = (Before::Similar, true),
@@ -265,7 +270,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let mut scored = self.scored(c, posterior);
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
-            scored = self.weighed(scored, |tuner| tuner.logit_beside(knob, level));
+            scored = self.weighed(scored, |tuner, calls| {
+                let (model, similar) = (&tuner.model.success, &tuner.search.similar);
+                (calls.beside)(model, &tuner.space, tuner.measured(), similar, tuner.change(knob, level))
+            });
         }
         if is_sweeping {
             self.search.sweep.report(&scored);
@@ -291,43 +299,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// The same after its chance of success.
     #[inline(always)]
-    fn weighed(&self, scored: Scored<K>, logit: impl Fn(&Self) -> f32) -> Scored<K> {
-        let missing = if self.failures() > 0 { self.search.needed_logit - logit(self) } else { 0.0 };
+    fn weighed(&self, scored: Scored<K>, logit: impl Fn(&Self, &Calls<K, M, T>) -> f32) -> Scored<K> {
+        let Some(calls) = self.failing() else { return scored };
+        let missing = self.search.needed_logit - logit(self, calls);
         Scored { score: scored.score + PER_LOGIT * missing.max(0.0), ..scored }
     }
 
-    /// The logit that a candidate needs beside this incumbent. Before the first success nothing has
-    /// it, so the likeliest candidate is asked.
-    #[inline(never)]
-    fn needed_logit(&self, incumbent: Option<usize>) -> f32 {
-        let Some(o) = incumbent.and_then(|i| self.model.observations.get(i)) else { return UNLIKELY };
-        let of = if self.model.success.is_skilled() { 1.0 } else { chance(self.logit(&o.combination)) };
-        let needed = LIKELY * of.max(f32::MIN_POSITIVE);
-        ln(needed / (1.0 - needed))
+    /// The calls for failures, if there are any.
+    fn failing(&self) -> Option<&'static Calls<K, M, T>> {
+        self.model.success.calls().filter(|_| self.failures() > 0)
     }
 
-    /// The logit of success of a combination.
-    #[inline(never)]
-    pub(super) fn logit(&self, c: &Combination<K>) -> f32 {
-        let mut similar = [0.0; T];
-        Success::<M, T>::compare(&self.space, c, self.measured(), &mut similar);
-        self.model.success.logit(&similar, self.len())
+    /// The chance of success of a combination.
+    pub(super) fn chance(&self, c: &Combination<K>) -> f32 {
+        let model = &self.model.success;
+        self.failing().map_or(1.0, |calls| chance((calls.logit)(model, &self.space, c, self.measured())))
     }
 
-    /// The logit of the combination beside the path that has this level of a knob.
-    fn logit_beside(&self, knob: usize, level: Level) -> f32 {
-        let change = Change { knob, from: self.search.path.at().level(knob), to: level };
-        self.model.success.logit_beside(&self.space, self.measured(), &self.search.similar, change)
-    }
-
-    /// The path takes this level of a knob.
-    #[inline(never)]
-    fn change_similar(&mut self, knob: usize, level: Level) {
-        if self.failures() > 0 {
-            let change = Change { knob, from: self.search.path.at().level(knob), to: level };
-            let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
-            change.apply::<K, M>(&self.space, all, &mut self.search.similar);
-        }
+    /// The path's knob goes to this level.
+    fn change(&self, knob: usize, level: Level) -> Change {
+        Change { knob, from: self.search.path.at().level(knob), to: level }
     }
 
     /// The combinations with an outcome, without fantasies.
@@ -340,14 +331,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     fn prepare(&mut self, whole: usize, covered: usize) -> Before {
         let [first, second] = *self.table.starts();
         let at = if self.search.is_second { second } else { first };
-        match self.search.before {
-            Before::NeededLogit if self.failures() > 0 => {
-                self.search.needed_logit = self.needed_logit(self.search.measured_best);
+        let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
+        match (self.search.before, self.failing()) {
+            (Before::NeededLogit, Some(calls)) => {
+                let best = self.search.measured_best.and_then(|i| self.model.observations.get(i));
+                let best = best.as_ref().map(|o| &o.combination);
+                self.search.needed_logit = (calls.needed)(&self.model.success, &self.space, best, all);
                 Before::Similar
             }
-            Before::NeededLogit | Before::Similar if whole == 0 && self.failures() > 0 => {
-                let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
-                Success::<M, T>::compare(&self.space, &at, all, &mut self.search.similar);
+            (Before::Similar, Some(calls)) if whole == 0 => {
+                (calls.compare)(&self.space, &at, all, &mut self.search.similar);
                 Before::Path
             }
             _ => {

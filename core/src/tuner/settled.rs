@@ -18,7 +18,6 @@
 use super::Tuner;
 use crate::acquire::acquisition::Rule;
 use crate::math::float::{exp, ln};
-use crate::surrogate::success::chance;
 
 /// Measurements that must gain, and be expected to gain, less than the tolerance.
 const WINDOW: usize = 25;
@@ -82,7 +81,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     fn log_gain(&self) -> Option<f32> {
         let best = self.search.best()?;
         let gain = -Rule::ExpectedImprovement { best: self.search.incumbent }.score(best.posterior);
-        let chance = if self.failures() > 0 { chance(self.logit(&best.combination)) } else { 1.0 };
+        let chance = self.chance(&best.combination);
         Some(gain + ln(chance.max(f32::MIN_POSITIVE)))
     }
 }

@@ -122,7 +122,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// [`tell_failed`](Self::tell_failed) in slices, as [`tell_begin`](Self::tell_begin).
     pub fn tell_failed_begin(&mut self, c: &Combination<K>) -> Result<(), TellError> {
-        self.begin_outcome(c, None)
+        self.begin_outcome(c, None)?;
+        self.model.success.expect_failures();
+        Ok(())
     }
 
     /// Takes at most `steps` more steps of a tell begun with [`tell_begin`](Self::tell_begin), and
