@@ -11,11 +11,14 @@ mod annealing;
 mod bin_aa;
 mod bin_round;
 mod bocs;
+mod bodi;
+mod bounce;
 mod casmopolitan;
 mod cbo;
 mod combo;
 mod dec_round;
 mod descent;
+mod embedded;
 mod graph;
 mod heat;
 pub(crate) mod linalg;
@@ -26,6 +29,7 @@ mod rembo;
 mod search;
 mod smac;
 mod surrogate;
+mod tpe;
 #[cfg(test)]
 mod trial;
 mod trimtab;
@@ -108,10 +112,13 @@ pub(crate) const METHODS: &[Entry] = &[
     cbo::LOOKUP_BOUNDING_BOX,
     cbo::RECON,
     smac::SMAC,
+    tpe::TPE,
     bocs::SA,
     bocs::SDP,
     combo::COMBO,
     casmopolitan::CASMOPOLITAN,
+    bodi::BODI,
+    bounce::BOUNCE,
     heat::HEAT,
     bin_aa::BIN_AA,
     bin_round::BIN_ROUND,
