@@ -28,7 +28,7 @@ mod relaxed;
 mod rembo;
 mod search;
 mod smac;
-mod surrogate;
+pub(crate) mod surrogate;
 mod tpe;
 #[cfg(test)]
 mod trial;
