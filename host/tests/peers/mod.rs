@@ -83,26 +83,38 @@ impl Ours {
     }
 }
 
-/// Runs our method on the instance of one of their runs, with `repeats` seeds of its own.
-fn ours(folder: &Path, run: &Theirs, repeats: u64) -> Vec<Ours> {
-    let instance = format!("{}_{}", run.problem, run.seed);
-    let file = instances().join(format!("{instance}.json"));
-    let first = run.seed * repeats;
-    let (file, seeds, budget) = (file.to_str().unwrap(), repeats.to_string(), run.at.to_string());
-    let out = format!("{}-{}-{repeats}", run.method, run.at);
-    let words = ["--instance", file, "--method", &run.method, "--seeds", &seeds, "--budget", &budget];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trimtab"));
-    command.args(["bench", "--first-seed", &first.to_string(), "--out", &out, "--quiet"]);
-    let output = command.args(words).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let path = |seed: u64| folder.join(format!("{out}/{instance}/{}-{seed}.jsonl", run.method));
-    let runs: Vec<Ours> = (first..first + repeats).map(|seed| Ours::read(&path(seed))).collect();
-    check_optimum(&file.into(), &runs);
-    runs
+/// What to run on one instance: reading it may take a second, so all methods go together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Task {
+    problem: String,
+    seed: u64,
+    at: usize,
+}
+
+impl Task {
+    /// Our runs of some methods, `repeats` seeds each.
+    fn run(&self, folder: &Path, methods: &[&str], repeats: u64) -> Vec<Vec<Ours>> {
+        let instance = format!("{}_{}", self.problem, self.seed);
+        let file = instances().join(format!("{instance}.json"));
+        let (first, out) = (self.seed * repeats, format!("{}-{repeats}", self.at));
+        let (seeds, begin, budget) = (repeats.to_string(), first.to_string(), self.at.to_string());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trimtab"));
+        command.args(["bench", "--quiet", "--method", &methods.join(","), "--out", &out, "--budget", &budget]);
+        command.args(["--seeds", &seeds, "--first-seed", &begin, "--instance"]).arg(&file).current_dir(folder);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let read = |method: &&str| {
+            let path = |seed: u64| folder.join(format!("{out}/{instance}/{method}-{seed}.jsonl"));
+            let runs: Vec<Ours> = (first..first + repeats).map(|seed| Ours::read(&path(seed))).collect();
+            check_optimum(&file, &runs);
+            runs
+        };
+        methods.iter().map(read).collect()
+    }
 }
 
 /// The optimum that a run records is the one in the file, which somebody else computed.
-fn check_optimum(file: &PathBuf, runs: &[Ours]) {
+fn check_optimum(file: &Path, runs: &[Ours]) {
     let instance: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     if let Some(known) = instance["f_opt"].as_f64() {
         let own = runs[0].optimum;
@@ -126,6 +138,20 @@ pub struct Row {
 }
 
 impl Row {
+    fn of(problem: String, method: String, both: &Both) -> Self {
+        let runs = both.theirs.len();
+        let pairs = || both.theirs.iter().zip(&both.ours).flat_map(|(run, own)| own.iter().map(move |own| (run, own)));
+        let ours = mean(pairs().map(|(run, own)| own.best_at(run.at)));
+        let theirs = mean(both.theirs.iter().map(|run| run.best));
+        let optimum = mean(both.ours.iter().map(|own| own[0].optimum));
+        let random = mean(both.random.iter().copied());
+        let found = pairs().filter(|(run, own)| own.optimum_at(run.at).is_some()).count();
+        let margin = if problem.starts_with("seesaw") { 1.0 } else { 0.1 + 0.5 / (runs as f64).sqrt() };
+        let theirs_found = both.theirs.iter().filter(|run| run.optimum_at.is_some()).count();
+        let found = [found, pairs().count(), theirs_found, runs];
+        Self { problem, method, runs, ours, theirs, random, worse: (ours - theirs) / (random - optimum), margin, found }
+    }
+
     pub fn is_within(&self) -> bool {
         self.worse <= self.margin
     }
@@ -136,44 +162,34 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// Their runs of a problem by a method beside ours, and the mean of random search per run.
+#[derive(Default)]
+struct Both {
+    theirs: Vec<Theirs>,
+    ours: Vec<Vec<Ours>>,
+    random: Vec<f64>,
+}
+
 /// Compares the runs that are wanted, ours over `repeats` seeds per instance.
 pub fn compare(folder: &Path, repeats: u64, is_wanted: impl Fn(&Theirs) -> bool) -> Vec<Row> {
-    let all = theirs();
-    let random = |run: &Theirs| {
-        let run = Theirs { method: "random".into(), ..run.clone() };
-        mean(ours(folder, &run, RANDOM_SEEDS).iter().map(|own| own.best_at(run.at)))
-    };
-    let mut rows: BTreeMap<(&str, &str), Vec<&Theirs>> = BTreeMap::new();
-    for run in all.iter().filter(|run| is_wanted(run)) {
-        rows.entry((&run.problem, &run.method)).or_default().push(run);
+    let mut tasks: BTreeMap<Task, Vec<Theirs>> = BTreeMap::new();
+    for run in theirs().into_iter().filter(is_wanted) {
+        let task = Task { problem: run.problem.clone(), seed: run.seed, at: run.at };
+        tasks.entry(task).or_default().push(run);
     }
-    let row = |((problem, method), runs): ((&str, &str), Vec<&Theirs>)| {
-        let own: Vec<Vec<Ours>> = runs.iter().map(|run| ours(folder, run, repeats)).collect();
-        let pairs = || runs.iter().zip(&own);
-        let value = mean(pairs().flat_map(|(run, own)| own.iter().map(|own| own.best_at(run.at))));
-        let other = mean(runs.iter().map(|run| run.best));
-        let optimum = mean(own.iter().map(|own| own[0].optimum));
-        let random = mean(runs.iter().map(|run| random(run)));
-        let found = pairs().flat_map(|(run, own)| own.iter().map(|own| own.optimum_at(run.at))).flatten().count();
-        let seesaw = problem.starts_with("seesaw");
-        Row {
-            problem: problem.into(),
-            method: method.into(),
-            runs: runs.len(),
-            ours: value,
-            theirs: other,
-            random,
-            worse: (value - other) / (random - optimum),
-            margin: if seesaw { 1.0 } else { 0.1 + 0.5 / (runs.len() as f64).sqrt() },
-            found: [
-                found,
-                runs.len() * repeats as usize,
-                runs.iter().filter(|run| run.optimum_at.is_some()).count(),
-                runs.len(),
-            ],
+    let mut rows: BTreeMap<(String, String), Both> = BTreeMap::new();
+    for (task, runs) in tasks {
+        let scale = task.run(folder, &["random"], RANDOM_SEEDS).remove(0);
+        let random = mean(scale.iter().map(|own| own.best_at(task.at)));
+        let methods: Vec<&str> = runs.iter().map(|run| run.method.as_str()).collect();
+        for (ours, run) in task.run(folder, &methods, repeats).into_iter().zip(&runs) {
+            let both = rows.entry((run.problem.clone(), run.method.clone())).or_default();
+            both.theirs.push(run.clone());
+            both.ours.push(ours);
+            both.random.push(random);
         }
-    };
-    rows.into_iter().map(row).collect()
+    }
+    rows.into_iter().map(|((problem, method), both)| Row::of(problem, method, &both)).collect()
 }
 
 /// The rows as Markdown.
