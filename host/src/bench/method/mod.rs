@@ -129,8 +129,8 @@ pub(crate) const METHODS: &[Entry] = &[
     random::RANDOM,
 ];
 
-/// Methods that `all` leaves out: CBO-Lookup with one change each, to find out what matters, and
-/// Optuna, which needs more than this program.
+/// Methods that `all` leaves out: CBO-Lookup and COMBO with one change each, to find out what
+/// matters, and Optuna, which needs more than this program.
 pub(crate) const EXTRA: &[Entry] = &[
     cbo::ONE,
     cbo::PER_DIMENSION,
@@ -140,6 +140,7 @@ pub(crate) const EXTRA: &[Entry] = &[
     cbo::MEAN,
     cbo::STANDARD,
     cbo::THEOREM,
+    combo::COMBO_20K,
     optuna::OPTUNA,
 ];
 

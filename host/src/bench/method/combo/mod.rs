@@ -45,12 +45,19 @@ pub(crate) const COMBO: Entry = Entry {
     start: |task| Ok(Box::new(Combo::new(task))),
 };
 
+pub(crate) const COMBO_20K: Entry = Entry {
+    name: "combo-20k",
+    about: "COMBO that screens 20 000 combinations per ask, as its authors do; our re-implementation",
+    start: |task| Ok(Box::new(Combo { screened: 20_000, ..Combo::new(task) })),
+    ..COMBO
+};
+
 /// Sweeps before the first sample.
 const BURN_IN: usize = 100;
 /// Samples per ask.
 const SAMPLES: usize = 10;
 /// Random combinations screened as starts.
-const RANDOM: usize = 2000;
+const SCREENED: usize = 2000;
 /// Neighbours of the incumbent screened as starts.
 const SPRAY: usize = 10;
 const ASCENTS: usize = 20;
@@ -61,6 +68,8 @@ struct Combo {
     graphs: Vec<Diffusion>,
     /// The state of the chain; `None` before the first ask.
     hyper: Option<Hyper>,
+    /// Random combinations screened as starts.
+    screened: usize,
 }
 
 impl Combo {
@@ -70,6 +79,7 @@ impl Combo {
             random: Xoshiro256PlusPlus::seed_from_u64(task.seed),
             graphs: task.knobs.iter().map(Diffusion::new).collect(),
             hyper: None,
+            screened: SCREENED,
         }
     }
 }
@@ -77,7 +87,7 @@ impl Combo {
 impl Combo {
     /// Samples of the process on all observations; the chain goes on.
     fn model(&mut self, standard: &Standard) -> Result<Ensemble, Error> {
-        let Self { history, random, graphs, hyper } = self;
+        let Self { history, random, graphs, hyper, .. } = self;
         let all: Vec<usize> = (0..history.costs.len()).collect();
         let columns = history.columns(&all);
         let burn_in = if hyper.is_none() { BURN_IN } else { 0 };
@@ -104,14 +114,14 @@ impl Method for Combo {
             return Ok(self.history.fresh());
         }
         let ensemble = self.model(&standard)?;
-        let Self { history, random, .. } = self;
+        let Self { history, random, screened, .. } = self;
         let all: Vec<usize> = (0..history.costs.len()).collect();
         let mut search = Ascent::new(history, ensemble);
         let incumbent = history.best_of(&all).map(|place| &history.levels[place][..]).unwrap_or_default();
         let mut starts = history.domain.neighbours(incumbent);
         starts.shuffle(random);
         starts.truncate(SPRAY);
-        starts.extend((0..RANDOM).map(|_| history.any(random)));
+        starts.extend((0..*screened).map(|_| history.any(random)));
         for start in search.screen(starts, ASCENTS) {
             search.climb(start, |_| true);
         }
