@@ -146,15 +146,17 @@ pub(crate) const EXTRA: &[Entry] = &[
 
 /// Mean seconds per suggestion of other people's implementations on problems of 10 to 25 bits, up
 /// to 100 evaluations, on one core of another desktop: the paper authors' code with bayeso, the
-/// BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
+/// BOCS authors' Python code, SMAC3, Optuna's TPE, and MCBO's COMBO, CASMOPOLITAN and BODi.
 pub(crate) const ORIGINALS: &[(&str, f64)] = &[
     ("cbo-lookup", 10.1),
     ("cbo-lookup-d10", 2.1),
     ("smac", 0.39),
+    ("tpe", 0.0072),
     ("bocs-sa", 0.39),
     ("bocs-sdp", 0.30),
     ("combo", 4.5),
     ("casmopolitan", 2.1),
+    ("bodi", 2.4),
 ];
 
 /// A method parsed from its name.
