@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::json;
 
-use crate::bench::method::{Entry, METHODS};
+use crate::bench::method::{EXTRA, Entry, METHODS};
 use crate::bench::problem::{BEYOND, FAMILIES, PAPER};
 use crate::error::Error;
 use crate::terminal;
@@ -34,12 +34,15 @@ fn text() -> String {
     let _ = writeln!(text, "\n  paper                  {}", PAPER.join(", "));
     let _ = writeln!(text, "  beyond                 {}", BEYOND.join(", "));
     let _ = writeln!(text, "  all                    the paper's and all others\n\nMethods (--method NAME,…)\n");
-    for method in METHODS {
-        let Entry { name, about, source, fallback, .. } = method;
-        let _ =
-            writeln!(text, "  {name:<23} {about}\n  {:<23}   {source}\n  {:<23}   falls back to {fallback}", "", "");
-    }
-    text + "\n  all                    all of them\n"
+    METHODS.iter().for_each(|method| describe(&mut text, method));
+    text += "\n  all                    all of them\n\nMethods that `all` leaves out\n\n";
+    EXTRA.iter().for_each(|method| describe(&mut text, method));
+    text
+}
+
+fn describe(text: &mut String, method: &Entry) {
+    let Entry { name, about, source, fallback, .. } = method;
+    let _ = writeln!(text, "  {name:<23} {about}\n  {:<23}   {source}\n  {:<23}   falls back to {fallback}", "", "");
 }
 
 fn json() -> String {

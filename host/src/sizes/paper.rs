@@ -1,4 +1,4 @@
-//! The core's tuner as the paper has it: `Config::paper()`, asked the paper's ways.
+//! The core's tuner as the paper has it: `Config::paper()` or a change of it, asked the paper's ways.
 //!
 //! There is one size: 64 bits (and knobs) and 512 evaluations. A smaller one would not be faster.
 
@@ -37,6 +37,7 @@ pub trait PaperTuner: Send {
 pub fn start_paper(
     knobs: &[Knob],
     bits: usize,
+    config: Config,
     dimensions: Dimensions,
     budget: usize,
     seed: u64,
@@ -49,8 +50,8 @@ pub fn start_paper(
         )));
     }
     on_large_stack(|| match dimensions {
-        Dimensions::Ten => PaperOf::<{ MOST.0 }, 10, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, seed),
-        Dimensions::Twenty => PaperOf::<{ MOST.0 }, 20, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, seed),
+        Dimensions::Ten => PaperOf::<{ MOST.0 }, 10, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, config, seed),
+        Dimensions::Twenty => PaperOf::<{ MOST.0 }, 20, { MOST.1 }, { triangle(MOST.1) }>::start(knobs, config, seed),
     })
 }
 
@@ -60,9 +61,9 @@ struct PaperOf<const M: usize, const D: usize, const T: usize, const P: usize> {
 }
 
 impl<const M: usize, const D: usize, const T: usize, const P: usize> PaperOf<M, D, T, P> {
-    fn start(knobs: &[Knob], seed: u64) -> Result<Box<dyn PaperTuner>, StartError> {
+    fn start(knobs: &[Knob], config: Config, seed: u64) -> Result<Box<dyn PaperTuner>, StartError> {
         let mut tuner = Box::new(Tuner::new());
-        tuner.init(Space::new(knobs)?, Config::paper(), seed)?;
+        tuner.init(Space::new(knobs)?, config, seed)?;
         Ok(Box::new(Self { tuner, fallbacks: 0 }))
     }
 

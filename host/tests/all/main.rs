@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../peers/mod.rs"]
+mod rivals;
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 

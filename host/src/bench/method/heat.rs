@@ -10,7 +10,8 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | kernel | isotropic heat kernel; paths for graded knobs, evened out (see [`Diffusion::evened`]), which the paper leaves open |
+//! | kernel | isotropic heat kernel |
+//! | graded knobs, which the paper leaves open | a thermometer of n − 1 bits, see [`Graph`] |
 //! | β, noise | by marginal likelihood, at most 12 evaluations per ask, starting from the last fit; ln β ~ N(0.3, 0.7²) |
 //! | mean, s² | in closed form |
 //! | acquisition | expected improvement, in logarithms |
@@ -20,7 +21,7 @@
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trimtab::Level;
+use trimtab::{Knob, Level};
 
 use super::graph::{Ascent, Diffusion, Ensemble, History, Member, Product, Tables};
 use super::{Entry, Method, Recommendation, Task};
@@ -48,7 +49,7 @@ const ASCENTS: usize = 10;
 struct Heat {
     history: History,
     random: Xoshiro256PlusPlus,
-    graphs: Vec<Diffusion>,
+    graphs: Vec<Graph>,
     theta: Option<Vec<f64>>,
 }
 
@@ -57,7 +58,7 @@ impl Heat {
         Self {
             history: History::new(task.knobs, !task.seed),
             random: Xoshiro256PlusPlus::seed_from_u64(task.seed),
-            graphs: task.knobs.iter().map(Diffusion::evened).collect(),
+            graphs: task.knobs.iter().map(Graph::new).collect(),
             theta: None,
         }
     }
@@ -113,16 +114,64 @@ impl Method for Heat {
     }
 }
 
+/// The graph of a knob's levels.
+enum Graph {
+    /// Every level beside every other.
+    Complete(Diffusion),
+    /// A graded knob as bits \[level > 0\], \[level > 1\], …, so that |a − b| of them differ. All n − 1
+    /// together weigh as much as [`SPAN`] bits, or a long scale would drown the rest.
+    ///
+    /// A path whose slowest mode decays like that of two levels was worse than random search on the
+    /// antenna: with one β for all knobs it is nearly flat.
+    Thermometer(usize),
+}
+
+/// Bits that the whole scale of a graded knob weighs.
+const SPAN: f64 = 4.0;
+
+impl Graph {
+    fn new(knob: &Knob) -> Self {
+        if knob.is_graded() && knob.levels() > 2 {
+            Self::Thermometer(knob.levels())
+        } else {
+            Self::Complete(Diffusion::new(knob))
+        }
+    }
+
+    fn levels(&self) -> usize {
+        match self {
+            Self::Complete(graph) => graph.levels(),
+            Self::Thermometer(levels) => *levels,
+        }
+    }
+
+    /// Writes the kernel, n × n.
+    fn write(&self, beta: f64, table: &mut [f64]) {
+        match self {
+            Self::Complete(graph) => graph.write(beta, table),
+            Self::Thermometer(n) => {
+                // A bit's factor is (1 − e)/(1 + e) = tanh β.
+                let step = SPAN / (*n as f64 - 1.0) * libm::log(libm::tanh(beta));
+                for (a, row) in table.chunks_exact_mut(*n).enumerate() {
+                    for (b, entry) in row.iter_mut().enumerate() {
+                        *entry = libm::exp(step * a.abs_diff(b) as f64);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The factors of all knobs at scale β.
-fn tables(graphs: &[Diffusion], beta: f64) -> Tables {
-    let mut tables = Tables::zeros(graphs.iter().map(Diffusion::levels));
+fn tables(graphs: &[Graph], beta: f64) -> Tables {
+    let mut tables = Tables::zeros(graphs.iter().map(Graph::levels));
     tables.0.iter_mut().zip(graphs).for_each(|(table, graph)| graph.write(beta, table));
     tables
 }
 
 /// The kernel over the observations; θ = ln β.
 struct Isotropic<'a> {
-    graphs: &'a [Diffusion],
+    graphs: &'a [Graph],
     columns: &'a [Vec<Level>],
 }
 
@@ -143,5 +192,23 @@ impl Kernel for Isotropic<'_> {
             crate::bench::method::linalg::dot(slopes.entries(), gram.entries())
         });
         gradient[0] += (above - below) / (2.0 * STEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thermometer_is_a_product_over_its_bits() {
+        // Five levels: four bits that weigh one each, so two steps are two flips of a bit.
+        let (mut scale, mut bit) = ([0.0; 25], [0.0; 4]);
+        Graph::new(&Knob::ranked(5)).write(0.7, &mut scale);
+        Graph::new(&Knob::nominal(2)).write(0.7, &mut bit);
+        assert!((scale[5 + 3] - bit[1] * bit[1]).abs() < 1e-12 && scale[6] == 1.0, "{scale:?} {bit:?}");
+        // Nine levels: eight bits of half the weight.
+        let mut long = [0.0; 81];
+        Graph::new(&Knob::ranked(9)).write(0.7, &mut long);
+        assert!((long[8] - scale[4]).abs() < 1e-12);
     }
 }

@@ -11,11 +11,14 @@ mod annealing;
 mod bin_aa;
 mod bin_round;
 mod bocs;
+mod bodi;
+mod bounce;
 mod casmopolitan;
 mod cbo;
 mod combo;
 mod dec_round;
 mod descent;
+mod embedded;
 mod graph;
 mod heat;
 pub(crate) mod linalg;
@@ -25,7 +28,8 @@ mod relaxed;
 mod rembo;
 mod search;
 mod smac;
-mod surrogate;
+pub(crate) mod surrogate;
+mod tpe;
 #[cfg(test)]
 mod trial;
 mod trimtab;
@@ -108,10 +112,13 @@ pub(crate) const METHODS: &[Entry] = &[
     cbo::LOOKUP_BOUNDING_BOX,
     cbo::RECON,
     smac::SMAC,
+    tpe::TPE,
     bocs::SA,
     bocs::SDP,
     combo::COMBO,
     casmopolitan::CASMOPOLITAN,
+    bodi::BODI,
+    bounce::BOUNCE,
     heat::HEAT,
     bin_aa::BIN_AA,
     bin_round::BIN_ROUND,
@@ -122,20 +129,34 @@ pub(crate) const METHODS: &[Entry] = &[
     random::RANDOM,
 ];
 
-/// Methods that need more than this program. `all` leaves them out.
-pub(crate) const EXTRA: &[Entry] = &[optuna::OPTUNA];
+/// Methods that `all` leaves out: CBO-Lookup and COMBO with one change each, to find out what
+/// matters, and Optuna, which needs more than this program.
+pub(crate) const EXTRA: &[Entry] = &[
+    cbo::ONE,
+    cbo::PER_DIMENSION,
+    cbo::CENTRED,
+    cbo::BETA,
+    cbo::NOISE,
+    cbo::MEAN,
+    cbo::STANDARD,
+    cbo::THEOREM,
+    combo::COMBO_20K,
+    optuna::OPTUNA,
+];
 
 /// Mean seconds per suggestion of other people's implementations on problems of 10 to 25 bits, up
 /// to 100 evaluations, on one core of another desktop: the paper authors' code with bayeso, the
-/// BOCS authors' Python code, SMAC3, and MCBO's COMBO and CASMOPOLITAN.
+/// BOCS authors' Python code, SMAC3, Optuna's TPE, and MCBO's COMBO, CASMOPOLITAN and BODi.
 pub(crate) const ORIGINALS: &[(&str, f64)] = &[
     ("cbo-lookup", 10.1),
     ("cbo-lookup-d10", 2.1),
     ("smac", 0.39),
+    ("tpe", 0.0072),
     ("bocs-sa", 0.39),
     ("bocs-sdp", 0.30),
     ("combo", 4.5),
     ("casmopolitan", 2.1),
+    ("bodi", 2.4),
 ];
 
 /// A method parsed from its name.

@@ -5,7 +5,7 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | sampler | `TPESampler(seed)`, all else as Optuna has it: 10 random trials first, one knob at a time |
+//! | sampler | `TPESampler(seed)`, all else as Optuna has it: 10 random trials first, then all knobs at once |
 //! | nominal knob | categorical |
 //! | graded knob | an integer, the level |
 //! | repeats | as Optuna likes |

@@ -252,20 +252,11 @@ mod tests {
 
     #[test]
     fn costs_and_optima_of_the_reference_instances() {
-        // Slow optima for one instance each, fast ones for all.
+        // Slow optima for one instance each, fast ones for all; `cargo xtask bench peers` checks all.
         let is_wanted = |name: &str| {
             name.ends_with("_0") || ["thumbs", "seesaw", "bqp"].iter().any(|short| name.starts_with(short))
         };
         assert_eq!(check_all(&folder(), is_wanted), 36);
-    }
-
-    /// `TRIMTAB_INSTANCES=DIR cargo test --release instance -- --ignored` checks every optimum of a
-    /// folder.
-    #[test]
-    #[ignore = "takes a while without --release"]
-    fn all_optima_of_a_folder() {
-        let folder = std::env::var_os("TRIMTAB_INSTANCES").map_or_else(folder, PathBuf::from);
-        assert!(check_all(&folder, |_| true) > 0);
     }
 
     fn refusal(text: &str) -> String {

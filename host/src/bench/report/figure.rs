@@ -112,50 +112,76 @@ fn seeds(problem: &Problem) -> String {
 /// The figures of one problem, as far as its runs have the data.
 pub(super) fn of_problem(runs: &Runs, problem: &Problem, slug: &str) -> Vec<Figure> {
     let mut all = vec![best(runs, problem, slug)];
+    all.extend(problem.has_test().then(|| test(runs, problem, slug)));
     if problem.has_optimum() {
         all.extend([regret(runs, problem, slug), solved(runs, problem, slug)]);
     }
     all
 }
 
-/// Best so far against evaluations, as in the paper's figures 1 to 3.
-fn best(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
+/// A number of the runs against evaluations, and whether the plot cuts bad starts.
+fn course(
+    runs: &Runs,
+    problem: &Problem,
+    name: &str,
+    optimum: Option<f64>,
+    f: impl Fn(&Run, usize) -> f64,
+) -> (Vec<Panel>, bool) {
     let horizon = problem.horizon();
-    let races: Vec<_> =
-        problem.there().map(|(mask, race)| (mask, race, lines(runs, race, horizon, Run::best))).collect();
-    let points = || races.iter().flat_map(|(_, _, lines)| lines).flat_map(|line| &line.points);
+    let races: Vec<_> = problem.there().map(|(mask, race)| (mask, lines(runs, race, horizon, &f))).collect();
+    let points = || races.iter().flat_map(|(_, lines)| lines).flat_map(|line| &line.points);
     // Bad starts must not flatten the rest: the top is where the lines are after a thirtieth of the
     // budget, unless everything fits.
     let early = (horizon as f64 / 30.0).max(2.0);
     let (low, top) = extent(points()).unwrap_or((0.0, 1.0));
     let (_, later) = extent(points().filter(|point| point.x >= early)).unwrap_or((low, top));
     let high = if top - low > 1.8 * (later - low) && later > low { later } else { top };
-    let optima: Vec<f64> = races.iter().flat_map(|(_, race, _)| race.all().filter_map(|run| run.optimum)).collect();
-    let optimum = problem.has_optimum().then(|| Estimate::of(&optima)).flatten().map(|estimate| estimate.mean);
     let y = Scale::around(optimum.map_or(low, |optimum| low.min(optimum)), high);
-    let panels = races.into_iter().map(|(mask, _, lines)| Panel {
+    let panels = races.into_iter().map(|(mask, lines)| Panel {
         title: panel_title(mask),
         description: endings(&lines, text::short),
         plot: Plot::Lines(Lines {
             x: (Scale::Count(horizon), "evaluations".into()),
-            y: (y, "best so far".into()),
+            y: (y, name.into()),
             lines,
             level: optimum,
         }),
     });
+    (panels.collect(), high < top)
+}
+
+const CUT: &str = " Values above the plot are drawn at its edge.";
+
+/// Best so far against evaluations, as in the paper's figures 1 and 2, and on validation data in 3.
+fn best(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
+    let races = problem.there().flat_map(|(_, race)| race.all());
+    let optima: Vec<f64> = races.filter_map(|run| run.optimum).collect();
+    let optimum = problem.has_optimum().then(|| Estimate::of(&optima)).flatten().map(|estimate| estimate.mean);
+    let (panels, is_cut) = course(runs, problem, "best so far", optimum, Run::best);
     let mut caption = format!("Best value so far against evaluations; lower is better. {}", seeds(problem));
+    if problem.has_test() {
+        caption += " The value is the error on validation data.";
+    }
     if optimum.is_some() {
         caption += " The dotted line is the optimum, averaged over the instances.";
     }
-    if high < top {
-        caption += " Values above the plot are drawn at its edge.";
+    if is_cut {
+        caption += CUT;
     }
-    Figure {
-        id: format!("{slug}-best"),
-        title: format!("{}: best so far", problem.name),
-        caption,
-        panels: panels.collect(),
+    Figure { id: format!("{slug}-best"), title: format!("{}: best so far", problem.name), caption, panels }
+}
+
+/// Test error of the best so far, as in the paper's figures 3a and 3b.
+fn test(runs: &Runs, problem: &Problem, slug: &str) -> Figure {
+    let (panels, is_cut) = course(runs, problem, "test error of the best", None, Run::test_at);
+    let mut caption = format!(
+        "Error on test data of the combination with the best validation error so far; no method sees test data. {}",
+        seeds(problem)
+    );
+    if is_cut {
+        caption += CUT;
     }
+    Figure { id: format!("{slug}-test"), title: format!("{}: test error", problem.name), caption, panels }
 }
 
 /// Simple regret on a log axis.

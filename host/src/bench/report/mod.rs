@@ -19,6 +19,7 @@
 //! problem.
 
 mod figure;
+mod information;
 mod page;
 mod panel;
 mod runs;

@@ -9,6 +9,7 @@
 use std::fmt::Write;
 
 use super::figure::{self, Figure};
+use super::information;
 use super::panel;
 use super::runs::{Race, Runs};
 use super::style::{Style, sheet};
@@ -70,13 +71,17 @@ impl Page {
             figures: vec![figure::seconds(runs)],
             tables: vec![tables::seconds(runs)],
         });
-        let regrets = runs.problems.iter().zip(&slugs).filter_map(|(p, slug)| theory::cumulative_regret(runs, p, slug));
+        let theory = runs
+            .problems
+            .iter()
+            .zip(&slugs)
+            .flat_map(|(p, slug)| [theory::cumulative_regret(runs, p, slug), information::figure(runs, p, slug)]);
         sections.push(Section {
             id: "theory".into(),
             title: "Theory and measurement".into(),
             said: Vec::new(),
             losses: Vec::new(),
-            figures: regrets.chain(std::iter::once(theory::distortion())).collect(),
+            figures: theory.flatten().chain(std::iter::once(theory::distortion())).collect(),
             tables: Vec::new(),
         });
         let (least, most) = runs.seeds();

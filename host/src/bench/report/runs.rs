@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use trimtab::Level;
 
+use super::information;
 use super::style::{self, Style};
 use crate::bench::problem::{BEYOND, FAMILIES, Group, PAPER};
 use crate::bench::runs::evaluation::{self, Evaluation};
@@ -36,6 +37,10 @@ pub(super) struct Run {
     pub(super) optimum: Option<f64>,
     /// The best combination's error on test data.
     pub(super) test: Option<f64>,
+    /// The same for the best so far after every evaluation; empty without test data.
+    tests: Vec<f64>,
+    /// Information gain after every evaluation, see [`information`]; empty for most methods.
+    pub(super) information: Vec<f64>,
     pub(super) outcome: Outcome,
     /// Number of asks that the method's fallback answered.
     fallbacks: usize,
@@ -50,6 +55,14 @@ impl Run {
             highest.iter_mut().zip(&record.combination).for_each(|(most, level)| *most = (*most).max(*level));
         }
         let best = records.iter().reduce(|best, record| if record.value < best.value { record } else { best });
+        let combinations: Vec<&[Level]> = records.iter().map(|record| &record.combination[..]).collect();
+        let mut incumbent = (f64::INFINITY, None);
+        let mut test_so_far = |record: &Evaluation| {
+            if record.value < incumbent.0 {
+                incumbent = (record.value, record.test);
+            }
+            incumbent.1
+        };
         Self {
             seed: records.first().map_or(0, |first| first.seed),
             values: records.iter().map(|record| record.value).collect(),
@@ -58,6 +71,8 @@ impl Run {
             seconds: records.iter().map(|record| record.optimizer_seconds).collect(),
             optimum: best.and_then(|best| best.optimum),
             test: best.and_then(|best| best.test),
+            tests: records.iter().map_while(&mut test_so_far).collect(),
+            information: records.first().map_or_else(Vec::new, |run| information::gains(&run.method, &combinations)),
             outcome: outcome(records),
             fallbacks: records.iter().filter(|record| record.fallback).count(),
             highest,
@@ -68,6 +83,12 @@ impl Run {
     pub(super) fn best(&self, t: usize) -> f64 {
         let last = self.bests.len().saturating_sub(1);
         self.bests.get(t.saturating_sub(1).min(last)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The test error of the best after `t` evaluations, as [`Self::best`].
+    pub(super) fn test_at(&self, t: usize) -> f64 {
+        let last = self.tests.len().saturating_sub(1);
+        self.tests.get(t.saturating_sub(1).min(last)).copied().unwrap_or(f64::NAN)
     }
 
     /// The share of asks that the method's fallback answered.

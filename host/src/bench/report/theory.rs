@@ -14,7 +14,8 @@
 //!
 //! **Choices**
 //! - The theorem holds for every bounded kernel, and its constant is not known. The figure shows
-//!   only the bound's shape, scaled to touch trimtab's line from above.
+//!   only the bound's shape, scaled to touch from above the line of the method that the theorem is
+//!   about, or trimtab's where that did not run.
 //! - On two log axes a power of T is a straight line.
 //! - The maps are core's own.
 
@@ -22,6 +23,7 @@ use trimtab::Distribution;
 use trimtab::internals::{Random, RandomMap, squared_distance};
 
 use super::figure::Figure;
+use super::information::THEOREM;
 use super::panel::{Line, Lines, Panel, Plot, Point, Scale};
 use super::runs::{Problem, Race, Run, Runs};
 use super::style::Style;
@@ -44,6 +46,7 @@ pub(super) fn cumulative_regret(runs: &Runs, problem: &Problem, slug: &str) -> O
     let horizon = problem.horizon();
     let panels: Vec<Panel> =
         problem.there().map(|(mask, race)| regret_panel(runs, problem, mask, race, horizon)).collect();
+    let touched = touched(runs);
     Some(Figure {
         id: format!("{slug}-cumulative"),
         title: format!("{}: cumulative regret", problem.name),
@@ -51,10 +54,15 @@ pub(super) fn cumulative_regret(runs: &Runs, problem: &Problem, slug: &str) -> O
             "Mean regret of all evaluations so far, R_T/T, on two log axes; bands are one standard error. The dots \
              show the shape of Theorem 1's bound, √(log(N·T/δ)/T) with δ = {DELTA}, scaled to touch the line of {} \
              from above: only its slope is meaningful.",
-            runs.methods.first().map_or("the first method", |(name, _)| name)
+            runs.methods.get(touched).map_or("the first method", |(name, _)| name)
         ),
         panels,
     })
+}
+
+/// The method whose line the bound's shape touches: that of the theorem, else the first.
+fn touched(runs: &Runs) -> usize {
+    runs.method(THEOREM).unwrap_or(0)
 }
 
 fn regret_panel(runs: &Runs, problem: &Problem, mask: bool, race: &Race, horizon: usize) -> Panel {
@@ -77,7 +85,8 @@ fn regret_panel(runs: &Runs, problem: &Problem, mask: bool, race: &Race, horizon
     let (low, high) = if most > 0.0 { (least / 1.3, most * 1.3) } else { (1e-9, 1.0) };
     let ends: Vec<String> =
         lines.iter().filter_map(|line| Some(format!("{} {}", line.name, text::short(line.points.last()?.y)))).collect();
-    if let Some(first) = lines.first() {
+    let name = runs.methods.get(touched(runs)).map(|(name, _)| name);
+    if let Some(first) = lines.iter().find(|line| Some(&line.name) == name) {
         let shape = |t: f64| ((problem.log_cardinality() + (t / DELTA).ln()) / t).sqrt();
         // The factor that makes the curve touch the line.
         let factor = first.points.iter().map(|point| point.y / shape(point.x)).fold(0.0, f64::max);

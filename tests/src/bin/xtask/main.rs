@@ -29,6 +29,7 @@ The project's own commands.
   cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
+  cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems,
@@ -54,7 +55,7 @@ Options of qemu:
   --limit SECONDS              stop an image that does not end by itself; 600 if not given
 
 Plain cargo works too: `cargo run --release` tunes a simulated antenna on this machine, and `cargo test` runs
-all tests that need nothing but Rust.";
+all tests that need nothing but Rust and python3.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -76,10 +77,11 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["cost"] => cost()?,
         ["bench", "drift"] => bench("trimtab-tests", "drift")?,
         ["bench", "nearest"] => return bench_nearest(),
+        ["bench", "peers"] => bench("trimtab-host", "peers")?,
         ["bench", "serve"] => bench("trimtab-host", "serve")?,
         ["bench", "real", rest @ ..] => real::run(&real::Request::parse(rest)?)?,
         ["bench", ..] => {
-            bail!("there are four benches: `cargo xtask bench drift`, `… nearest`, `… real` and `… serve`")
+            bail!("there are five benches: `cargo xtask bench drift`, `… nearest`, `… peers`, `… real` and `… serve`")
         }
         ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
         ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),

@@ -14,6 +14,7 @@
 //! figures that the documentation shows are copied to `host/docs/paper` by `--publish` alone, and
 //! committed.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ use crate::shown;
 
 /// The tables and figures of the documentation.
 const DOCS: &str = "host/docs/paper";
-/// The figures that it shows besides the best-so-far of every problem.
+/// The figures that it shows besides the best-so-far and the test error of every problem.
 const SHOWN: [&str; 2] = ["seconds.svg", "lemma.svg"];
 
 /// The options.
@@ -114,20 +115,29 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
 /// Takes the tables and the figures that the documentation shows, and no others.
 fn publish(report: &Path, docs: &Path) -> Result<()> {
     let figures = docs.join("figures");
-    // Pages that people wrote stay.
-    if figures.exists() {
-        fs::remove_dir_all(&figures).with_context(|| format!("cannot empty {}", figures.display()))?;
-    }
     fs::create_dir_all(&figures)?;
+    // Pages that people wrote stay, and so do figures of other runs.
+    for name in shown_in(&figures)? {
+        fs::remove_file(figures.join(name))?;
+    }
     fs::copy(report.join("tables.md"), docs.join("tables.md"))?;
-    for entry in fs::read_dir(report.join("figures"))? {
-        let name = entry?.file_name();
-        let text = name.to_string_lossy();
-        if text.ends_with("-best.svg") || SHOWN.contains(&text.as_ref()) {
-            fs::copy(report.join("figures").join(&name), figures.join(&name))?;
-        }
+    for name in shown_in(&report.join("figures"))? {
+        fs::copy(report.join("figures").join(&name), figures.join(&name))?;
     }
     Ok(())
+}
+
+/// The figures of a folder that the documentation shows.
+fn shown_in(folder: &Path) -> Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let text = name.to_string_lossy();
+        if ["-best.svg", "-test.svg"].iter().any(|end| text.ends_with(end)) || SHOWN.contains(&text.as_ref()) {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 /// Runs the optimized binary in full view.

@@ -1,5 +1,5 @@
 //! Installs the tools that the checks need besides Rust: rustup's components, the chips' targets,
-//! QEMU, gcc, valgrind, a browser, rp2040js. Where it may not install, the error says what to type.
+//! QEMU, gcc, valgrind, python3, a browser, rp2040js. Where it may not install, the error says what to type.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,6 +37,10 @@ pub(crate) fn run() -> Result<()> {
         }
         println!("{program}: here");
     }
+    if !succeeds(Command::new("python3").args(["-m", "venv", "--help"])) {
+        install(&["python3", "python3-venv"], "a client of `trimtab serve` is in Python; install python3")?;
+    }
+    println!("python3: here");
     if browser::version().is_err() {
         // Without a font a page has no text to measure.
         install(&["chromium", "fonts-dejavu-core"], browser::HOW_TO_GET)?;

@@ -22,8 +22,6 @@ use trimtab::Knob;
 #[derive(Clone, Debug)]
 pub(in crate::bench::method) struct Diffusion {
     levels: usize,
-    /// The weight of every edge, which multiplies β.
-    weight: f64,
     /// cos(πj/n) for j < 2n; empty for a complete graph.
     cosines: Vec<f64>,
 }
@@ -34,17 +32,7 @@ impl Diffusion {
         let levels = knob.levels();
         let is_path = knob.is_graded() && levels > 2;
         let cosine = |j| libm::cos(std::f64::consts::PI * f64::from(j) / levels as f64);
-        Self { levels, weight: 1.0, cosines: (0..2 * levels as u32).filter(|_| is_path).map(cosine).collect() }
-    }
-
-    /// Weights the edges of a path so that its slowest mode decays like that of two levels. One β
-    /// then suits paths of any length.
-    pub(in crate::bench::method) fn evened(knob: &Knob) -> Self {
-        let mut graph = Self::new(knob);
-        if let Some(first) = graph.cosines.get(1) {
-            graph.weight = 1.0 / (1.0 - first);
-        }
-        graph
+        Self { levels, cosines: (0..2 * levels as u32).filter(|_| is_path).map(cosine).collect() }
     }
 
     pub(in crate::bench::method) fn levels(&self) -> usize {
@@ -54,15 +42,15 @@ impl Diffusion {
     /// The largest eigenvalue of Λ.
     pub(in crate::bench::method) fn largest_eigenvalue(&self) -> f64 {
         match self.cosines.get(self.levels - 1) {
-            Some(cosine) => self.weight * (2.0 - 2.0 * cosine),
-            None if self.levels > 1 => self.weight * self.levels as f64,
+            Some(cosine) => 2.0 - 2.0 * cosine,
+            None if self.levels > 1 => self.levels as f64,
             None => 0.0,
         }
     }
 
     /// The mean of exp(−βλ) over the eigenvalues: the mean diagonal entry of exp(−βΛ).
     pub(in crate::bench::method) fn mean_heat(&self, beta: f64) -> f64 {
-        let (n, beta) = (self.levels as f64, beta * self.weight);
+        let n = self.levels as f64;
         if self.cosines.is_empty() {
             (1.0 + (n - 1.0) * libm::exp(-n * beta)) / n
         } else {
@@ -72,7 +60,7 @@ impl Diffusion {
 
     /// Writes the kernel, n × n.
     pub(in crate::bench::method) fn write(&self, beta: f64, table: &mut [f64]) {
-        let (n, beta) = (self.levels, beta * self.weight);
+        let n = self.levels;
         if self.cosines.is_empty() {
             let e = libm::exp(-(n as f64) * beta);
             table.fill((1.0 - e) / (1.0 + (n as f64 - 1.0) * e));
@@ -176,13 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn eigenvalues_and_evened_paths() {
+    fn largest_eigenvalues() {
         // Path of 3: 2 − 2·cos(2π/3) = 3; complete of 5: 5.
         assert!((Diffusion::new(&Knob::ranked(3)).largest_eigenvalue() - 3.0).abs() < 1e-12);
         assert_eq!(Diffusion::new(&Knob::nominal(5)).largest_eigenvalue(), 5.0);
-        // The slowest mode of two levels decays by 2; so does that of an evened path, whose λ₁ is
-        // 2·weight·(1 − cos(π/n)).
-        let graph = Diffusion::evened(&Knob::ranked(9));
-        assert!((graph.weight * (1.0 - graph.cosines[1]) - 1.0).abs() < 1e-12);
     }
 }

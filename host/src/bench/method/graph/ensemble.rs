@@ -9,6 +9,7 @@ use trimtab::Level;
 
 use super::Product;
 use super::product::Around;
+use super::search::Score;
 use crate::bench::method::surrogate::{Gp, Posterior, Rule};
 
 /// A process and the kernel that it uses.
@@ -34,14 +35,6 @@ impl Ensemble {
         Self { around: vec![Around::default(); members.len()], k: vec![0.0; n], members, best }
     }
 
-    pub(in crate::bench::method) fn score(&mut self, levels: &[Level]) -> f64 {
-        let Self { members, best, k, .. } = self;
-        average(members.iter().map(|member| {
-            let own = member.product.covariances(levels, k);
-            score(member, *best, own, k)
-        }))
-    }
-
     /// Mean and variance of the mixture of all processes.
     pub(in crate::bench::method) fn predict(&mut self, levels: &[Level]) -> Posterior {
         let Self { members, k, .. } = self;
@@ -55,10 +48,19 @@ impl Ensemble {
         }
         Posterior { mean, variance: (square - mean * mean).max(0.0) }
     }
+}
 
-    /// A rough score for screening many combinations: only two processes that lie apart in the
-    /// chain.
-    pub(in crate::bench::method) fn sketch(&mut self, levels: &[Level]) -> f64 {
+impl Score for Ensemble {
+    fn score(&mut self, levels: &[Level]) -> f64 {
+        let Self { members, best, k, .. } = self;
+        average(members.iter().map(|member| {
+            let own = member.product.covariances(levels, k);
+            score(member, *best, own, k)
+        }))
+    }
+
+    /// By only two processes that lie apart in the chain.
+    fn sketch(&mut self, levels: &[Level]) -> f64 {
         let Self { members, best, k, .. } = self;
         average(members.iter().step_by(members.len().div_ceil(2).max(1)).map(|member| {
             let own = member.product.covariances(levels, k);
@@ -66,13 +68,11 @@ impl Ensemble {
         }))
     }
 
-    /// Prepares scoring the neighbours of a combination.
-    pub(in crate::bench::method) fn stand(&mut self, levels: &[Level]) {
+    fn stand(&mut self, levels: &[Level]) {
         self.members.iter().zip(&mut self.around).for_each(|(member, around)| member.product.around(levels, around));
     }
 
-    /// The score of a neighbour of the combination last given to [`Self::stand`].
-    pub(in crate::bench::method) fn step(&mut self, knob: usize, level: Level) -> f64 {
+    fn step(&mut self, knob: usize, level: Level) -> f64 {
         let Self { members, best, around, k } = self;
         average(members.iter().zip(around).map(|(member, around)| {
             let own = member.product.step(around, knob, level, k);

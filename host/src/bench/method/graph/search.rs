@@ -12,7 +12,23 @@ use std::collections::{HashMap, HashSet};
 
 use trimtab::{Knob, Level};
 
-use super::{Ensemble, History};
+use super::History;
+
+/// An acquisition over combinations; the smallest score wins.
+pub(in crate::bench::method) trait Score {
+    fn score(&mut self, levels: &[Level]) -> f64;
+
+    /// A rough score for screening many combinations.
+    fn sketch(&mut self, levels: &[Level]) -> f64 {
+        self.score(levels)
+    }
+
+    /// Prepares scoring the neighbours of a combination.
+    fn stand(&mut self, levels: &[Level]);
+
+    /// The score of a neighbour of the combination last given to [`Self::stand`].
+    fn step(&mut self, knob: usize, level: Level) -> f64;
+}
 
 /// The levels one step away from a level.
 fn steps(knob: &Knob, level: Level) -> impl Iterator<Item = Level> + use<> {
@@ -28,27 +44,27 @@ fn steps(knob: &Knob, level: Level) -> impl Iterator<Item = Level> + use<> {
 const SCORED: usize = 10;
 
 /// The search of one ask.
-pub(in crate::bench::method) struct Ascent<'a> {
+pub(in crate::bench::method) struct Ascent<'a, S> {
     history: &'a History,
-    ensemble: Ensemble,
+    acquisition: S,
     stood: HashSet<Vec<Level>>,
     scores: HashMap<Vec<Level>, f64>,
     best: Option<(f64, Vec<Level>)>,
 }
 
-impl<'a> Ascent<'a> {
-    pub(in crate::bench::method) fn new(history: &'a History, ensemble: Ensemble) -> Self {
-        Self { history, ensemble, stood: HashSet::new(), scores: HashMap::new(), best: None }
+impl<'a, S: Score> Ascent<'a, S> {
+    pub(in crate::bench::method) fn new(history: &'a History, acquisition: S) -> Self {
+        Self { history, acquisition, stood: HashSet::new(), scores: HashMap::new(), best: None }
     }
 
     /// The best unmeasured combinations with their scores, best first.
     pub(in crate::bench::method) fn screen(&mut self, from: Vec<Vec<Level>>, most: usize) -> Vec<(f64, Vec<Level>)> {
         let mut seen = HashSet::new();
         let fresh = from.into_iter().filter(|levels| !self.history.is_told(levels) && seen.insert(levels.clone()));
-        let mut scored: Vec<_> = fresh.map(|levels| (self.ensemble.sketch(&levels), levels)).collect();
+        let mut scored: Vec<_> = fresh.map(|levels| (self.acquisition.sketch(&levels), levels)).collect();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         scored.truncate(SCORED * most);
-        scored.iter_mut().for_each(|(score, levels)| *score = self.ensemble.score(levels));
+        scored.iter_mut().for_each(|(score, levels)| *score = self.acquisition.score(levels));
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         scored.truncate(most);
         scored
@@ -59,7 +75,7 @@ impl<'a> Ascent<'a> {
     pub(in crate::bench::method) fn climb(&mut self, start: (f64, Vec<Level>), allowed: impl Fn(&[Level]) -> bool) {
         let (mut score, mut here) = start;
         while self.stood.insert(here.clone()) {
-            self.ensemble.stand(&here);
+            self.acquisition.stand(&here);
             let mut best = None;
             let mut least = score;
             let mut there = here.clone();
@@ -72,7 +88,7 @@ impl<'a> Ascent<'a> {
                     let own = match self.scores.get(&there) {
                         Some(own) => *own,
                         None => {
-                            let own = self.ensemble.step(place, level);
+                            let own = self.acquisition.step(place, level);
                             self.scores.insert(there.clone(), own);
                             own
                         }

@@ -55,9 +55,15 @@ impl Cholesky {
         self.backward(b);
     }
 
+    /// The diagonal of L. The square of its first n entries' product is the determinant of the first
+    /// n rows and columns.
+    pub(crate) fn diagonal(&self) -> impl Iterator<Item = f64> {
+        (0..self.len()).map(|i| self.lower.row(i)[i])
+    }
+
     /// ln |A|.
     pub(crate) fn log_determinant(&self) -> f64 {
-        2.0 * (0..self.len()).map(|i| libm::log(self.lower.row(i)[i])).sum::<f64>()
+        2.0 * self.diagonal().map(libm::log).sum::<f64>()
     }
 
     /// A⁻¹.

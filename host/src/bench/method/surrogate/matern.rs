@@ -36,8 +36,15 @@ impl<'a> Matern<'a> {
 
     /// The covariances of a point with the kernel's points.
     pub(crate) fn covariances(&self, theta: &[f64], x: &[f64]) -> Vec<f64> {
-        let inverse = self.inverse_squares(theta, x.len());
-        self.points.iter().map(|point| matern52(square(&inverse, x, point))).collect()
+        let mut k = Vec::with_capacity(self.points.len());
+        self.covariances_into(&self.inverse_squares(theta, x.len()), x, &mut k);
+        k
+    }
+
+    /// The same into a buffer, given [`Self::inverse_squares`].
+    pub(crate) fn covariances_into(&self, inverse: &[f64], x: &[f64], k: &mut Vec<f64>) {
+        k.clear();
+        k.extend(self.points.iter().map(|point| matern52(square(inverse, x, point))));
     }
 
     /// Adds Σ slopeᵢ·∂k(x, xᵢ)/∂x to the gradient, for slopes with respect to the covariances of x.
@@ -52,7 +59,7 @@ impl<'a> Matern<'a> {
     }
 
     /// 1/ℓ² of every dimension.
-    fn inverse_squares(&self, theta: &[f64], dimensions: usize) -> Vec<f64> {
+    pub(crate) fn inverse_squares(&self, theta: &[f64], dimensions: usize) -> Vec<f64> {
         let lengths = theta[..self.ranges.len()].iter().map(|log| libm::exp(-2.0 * log));
         lengths.cycle().take(dimensions).collect()
     }

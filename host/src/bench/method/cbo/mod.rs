@@ -10,13 +10,21 @@
 //! | back to a combination | the nearest that was not measured, exactly | R⁺x scaled to [0, 1] and rounded at 0.02; a random one if that was measured |
 //! | if the nearest is not found in 2²⁰ nodes, which was seen at 59 bits in one run of twenty | as CBO-Recon | |
 //! | the rest | `Config::paper()` | `Config::paper()` |
+//!
+//! [`changes`] and [`relevance`] have CBO-Lookup with one change each.
 
-use trimtab::{Level, Region, THRESHOLD};
+mod changes;
+mod relevance;
+
+use trimtab::{Config, Level, Region, THRESHOLD};
 use trimtab_sizes::{Dimensions, PaperTuner, Way, start_paper};
 
 use super::{Entry, Method, Task};
 use crate::bench::domain::Domain;
 use crate::error::Error;
+
+pub(crate) use changes::{BETA, CENTRED, MEAN, NOISE, STANDARD, THEOREM};
+pub(crate) use relevance::{ONE, PER_DIMENSION};
 
 const SOURCE: &str = "Kim, Choi and Cho, UAI 2022, Config::paper()";
 
@@ -61,8 +69,12 @@ pub(crate) const RECON: Entry = Entry {
 };
 
 fn start(task: &Task<'_>, dimensions: Dimensions, way: Way) -> Result<Box<dyn Method>, Error> {
+    start_with(task, Config::paper(), dimensions, way)
+}
+
+fn start_with(task: &Task<'_>, config: Config, dimensions: Dimensions, way: Way) -> Result<Box<dyn Method>, Error> {
     let bits = Domain::new(task.knobs).bits();
-    Ok(Box::new(Cbo { tuner: start_paper(task.knobs, bits, dimensions, task.budget, task.seed)?, way }))
+    Ok(Box::new(Cbo { tuner: start_paper(task.knobs, bits, config, dimensions, task.budget, task.seed)?, way }))
 }
 
 struct Cbo {
