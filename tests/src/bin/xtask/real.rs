@@ -87,7 +87,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     }
     let folder = prepare()?;
     if request.prepare {
-        println!("{} has zlib and sqlite; `cd` there and tune", folder.display());
+        println!("target/real/zlib and target/real/sqlite are ready: `cd` there and tune");
         return Ok(());
     }
     // Built before, so that it can run in another folder.
