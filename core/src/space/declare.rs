@@ -7,7 +7,8 @@
 //! - The feature `defmt` makes it loggable with names, without a derive: see `log`.
 
 /// Declares the settings of some hardware: a struct of their values, made from a
-/// [`Combination`](crate::Combination) by `of`, with `KNOBS` and `NAMES` in the order of its fields.
+/// [`Combination`](crate::Combination) by `of` and made one by `combination`, with `KNOBS` and
+/// `NAMES` in the order of its fields.
 ///
 /// | kind | levels | as a [`Knob`](crate::Knob) |
 /// |---|---|---|
@@ -42,6 +43,10 @@
 /// # }
 /// let mut tuner = MyTuner::new();
 /// tuner.init(Space::new(&Receiver::KNOBS)?, Config::default(), 1)?;
+/// let today = Receiver { input: Input::Antenna, gain: 3, khz: 250 };
+/// if let Some(c) = today.combination(tuner.space()) {
+///     tuner.enqueue(&c)?;                             // asked first
+/// }
 /// for _ in 0..32 {
 ///     let c = tuner.ask()?.combination;
 ///     tuner.tell(&c, measure(Receiver::of(&c)))?;     // values, not levels
@@ -87,6 +92,19 @@ macro_rules! knobs {
                         }
                     },)+
                 }
+            }
+
+            /// The combination with these values; `None` if one is not among its knob's levels.
+            $visible fn combination(
+                &self,
+                space: &$crate::Space<{ [$(stringify!($knob)),+].len() }>,
+            ) -> Option<$crate::Combination<{ [$(stringify!($knob)),+].len() }>> {
+                let levels = [$({
+                    const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
+                    let level = VALUES.iter().position(|value| *value == self.$knob)?;
+                    $crate::Level::try_from(level).ok()?
+                }),+];
+                space.combination(&levels).ok()
             }
         }
 
@@ -169,6 +187,9 @@ mod tests {
                 farad: [1e-9, 1e-6][levels[3]],
             };
             assert_eq!(Mixed::of(&c), expected);
+            assert_eq!(expected.combination(&space), Some(c));
         }
+        let other = Mixed { mode: 'a', step: 15, hertz: 1, farad: 1e-9 };
+        assert_eq!(other.combination(&space), None);
     }
 }
