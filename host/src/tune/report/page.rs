@@ -180,7 +180,8 @@ impl Page<'_> {
         if self.template.has_places() {
             lines.push(self.template.pasted(space, levels));
         }
-        html + &format!("<pre><code>{}</code></pre>\n", escape(&lines.join("\n")))
+        let lines: Vec<String> = lines.iter().map(|line| unbroken(line)).collect();
+        html + &format!("<pre><code>{}</code></pre>\n", lines.join("\n"))
     }
 
     /// A combination, or with many knobs what differs from the start.
@@ -341,6 +342,15 @@ impl Page<'_> {
     }
 }
 
+/// Words that a browser does not break at their hyphens: `-fno-gcse` is one flag.
+fn unbroken(line: &str) -> String {
+    let words = line.split(' ').map(|word| match word.contains('-') {
+        true => format!("<span>{}</span>", escape(word)),
+        false => escape(word),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A table whose first column names the rows.
 fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut html = String::from("<div class=\"scroll\"><table class=\"left\">\n");
@@ -354,6 +364,7 @@ fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<I
         html += "<tr>";
         for (i, cell) in row.iter().enumerate() {
             let _ = match i {
+                0 if cell.chars().count() > 40 => write!(html, "<th scope=\"row\" class=\"wrap\">{}</th>", clean(cell)),
                 0 => write!(html, "<th scope=\"row\">{}</th>", clean(cell)),
                 _ if cell.chars().count() > 40 => write!(html, "<td class=\"wrap\">{}</td>", clean(cell)),
                 _ => write!(html, "<td>{}</td>", clean(cell)),
