@@ -51,7 +51,7 @@ fn after_an_eviction_the_factor_equals_a_rebuilt_one() {
     const KNOBS: [Knob; 4] = [Knob::nominal(3), Knob::ranked(6), Knob::nominal(2), Knob::ranked(5)];
     type Four = crate::tuner!(KNOBS, observations: 10, rows: 32);
     for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
-        let config = Config { when_full, ..Config::default() };
+        let config = Config { when_full, rows: times(0, 8), ..Config::default() };
         let mut tuner = std::boxed::Box::new(Four::new());
         tuner.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
         for i in 0..times(30, 12) {
@@ -76,10 +76,10 @@ fn tuners_of_different_sizes_with_equal_limits_propose_the_same() {
     type Small = crate::tuner!(KNOBS, observations: 10, rows: 32);
     type Large = crate::tuner!(KNOBS, observations: 40, rows: 128);
     for when_full in [WhenFull::Refuse, WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
-        let config = Config { when_full, ..Config::default() };
+        let config = Config { when_full, rows: times(32, 8), ..Config::default() };
         let (mut small, mut large) = (std::boxed::Box::new(Small::new()), std::boxed::Box::new(Large::new()));
         small.init(Space::new(&KNOBS).unwrap(), config, 3).unwrap();
-        large.init(Space::new(&KNOBS).unwrap(), Config { rows: 32, observations: 10, ..config }, 3).unwrap();
+        large.init(Space::new(&KNOBS).unwrap(), Config { observations: 10, ..config }, 3).unwrap();
         for _ in 0..times(30, 11) {
             let proposal = small.ask().unwrap();
             assert_eq!(large.ask(), Ok(proposal), "{when_full:?}");
