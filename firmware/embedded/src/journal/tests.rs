@@ -162,3 +162,26 @@ fn a_header_with_a_wrong_bit_is_repaired() {
         }
     }
 }
+
+/// Of the page that is dropped, all records that matter and fit are carried over, best first.
+#[test]
+fn a_dropped_page_leaves_its_best_records() {
+    const WIDE: Layout = Layout { range: 0..2048, records: 4 };
+    let value = |record: &Record<2>| match record.event {
+        Event::Told(value) => value,
+        _ => f32::NAN,
+    };
+    for (most, carried) in [(9.0, &[1.0, 2.0, 3.0, 4.0][..]), (2.5, &[1.0, 2.0]), (0.0, &[])] {
+        let mut flash = RamFlash::<2, 1024, 4>::new();
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, WIDE, 1).unwrap();
+        [4.0, 2.0, 3.0, 1.0, 5.0, 6.0, 7.0, 8.0]
+            .into_iter()
+            .for_each(|value| assert!(!append(&mut journal, &entry(value))));
+        assert_eq!(journal.turn(|record, _| Some(value(record)).filter(|value| *value < most)), Ok(true));
+        journal.append(&entry(9.0)).unwrap();
+        let kept: Vec<Entry<2>> = carried.iter().chain(&[5.0, 6.0, 7.0, 8.0, 9.0]).map(|value| entry(*value)).collect();
+        assert_eq!(entries(&mut journal), (kept.clone(), 0));
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, WIDE, 1).unwrap();
+        assert_eq!(entries(&mut journal), (kept, 0));
+    }
+}
