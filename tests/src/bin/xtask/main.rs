@@ -20,6 +20,7 @@ mod setup;
 mod soak;
 mod steps;
 mod tools;
+mod web;
 
 const HELP: &str = "\
 The project's own commands.
@@ -41,6 +42,7 @@ The project's own commands.
   cargo xtask coverage         share of lines that the tests run
   cargo xtask mutants          share of changes to the code that the tests notice
   cargo xtask promises         write tests/docs/promises.md from the tests
+  cargo xtask web              the page that runs the tuner in a browser, into target/web
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -95,6 +97,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["mutants", rest @ ..] => mutants::run(&mutants::Request::parse(rest)?)?,
         ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
         ["promises"] => promises()?,
+        ["web"] => drop(web::run()?),
         ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
         ["new", folder] => new(Path::new(folder))?,
         ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
