@@ -62,7 +62,7 @@
         for (const i of [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * count))) {
             svg.append(element("text", { x: across(i), y: bottom + 18, "text-anchor": i === count ? "end" : "middle" }, i));
         }
-        svg.append(element("text", { x: (left + right) / 2, y: bottom + 36, "text-anchor": "middle" }, "measurements"), element("text", { x: left + 6, y: top + 12 }, "SWR (log)"));
+        svg.append(element("text", { x: (left + right) / 2, y: bottom + 36, "text-anchor": "middle" }, "measurements"), element("text", { x: right, y: top + 16, "text-anchor": "end" }, "SWR (log)"));
         if (about?.optimum) svg.append(element("path", { d: `M${left} ${up(about.optimum.swr)}H${right}`, class: "line optimum" }));
         const line = (kind, value) => {
             let path = "";

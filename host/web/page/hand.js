@@ -102,11 +102,14 @@
         if (state.next) choose(state.next.index);
     }
 
-    $("tell").onclick = () => tell($("value").value === "" ? NaN : $("value").valueAsNumber);
-    $("measure").onclick = () => tell(state.cells[chosen].example);
-    $("undo").onclick = () => { const last = told.pop(); if (last) chosen = last[0]; update(); };
-    $("over").onclick = () => { told = []; update(); };
-    for (const id of ["map", "region", "map-seed"]) $(id).onchange = update;
+    // One after the other: a second click counts for the choice after the first.
+    let queue = Promise.resolve();
+    const then = (work) => { queue = queue.then(work); };
+    $("tell").onclick = () => then(() => tell($("value").value === "" ? NaN : $("value").valueAsNumber));
+    $("measure").onclick = () => then(() => tell(state.cells[chosen].example));
+    $("undo").onclick = () => then(() => { const last = told.pop(); if (last) chosen = last[0]; return update(); });
+    $("over").onclick = () => then(() => { told = []; return update(); });
+    for (const id of ["map", "region", "map-seed"]) $(id).onchange = () => then(update);
     addEventListener("recolour", () => state && draw());
-    update().then(() => { if (state?.next) choose(state.next.index); });
+    then(async () => { await update(); if (state?.next) choose(state.next.index); });
 }

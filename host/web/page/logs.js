@@ -33,13 +33,14 @@
             const answer = await tuner.call("replay", call, [], { bytes, anew: true });
             box.replaceChildren(...answer.runs.flatMap((run, i) => {
                 const title = cell("h3", `Run ${i + 1}: ${run.name}, ${run.measured} measured, ${run.failures} failed${run.seed ? ", seed " + run.seed : ""}`);
-                const best = run.best ? [cell("p", `Best ${digits(run.best.value)} at measurement ${run.best.number}: ${run.best.levels}`)] : [];
+                const best = run.best ? [cell("p", `Best ${Number(run.best.value.toPrecision(4))} at measurement ${run.best.number}: ${run.best.levels}`)] : [];
                 const lines = run.lines.map((line) => cell("p", line));
                 if (run.differs) lines.forEach((line) => line.classList.add("error"));
-                const picture = document.createElement("div");
-                // As XML, so that nothing in a name of a knob can become anything but text.
-                if (run.picture) picture.append(document.importNode(new DOMParser().parseFromString(run.picture, "image/svg+xml").documentElement, true));
-                return [title, ...best, ...lines, picture];
+                // As an image: its style sheet stays its own, and nothing in a knob's name can become code.
+                const picture = document.createElement("img");
+                if (run.picture) picture.src = "data:image/svg+xml," + encodeURIComponent(run.picture);
+                picture.alt = `Picture of run ${i + 1}: the best so far, and the level of each knob`;
+                return [title, ...best, ...lines, ...(run.picture ? [picture] : [])];
             }));
             if (answer.garbled) box.prepend(cell("p", `${answer.garbled} times there was garbage between frames; it was left out.`));
             say(`${name}: ${answer.runs.map((run) => run.lines[0]).join("; ")}.`);
