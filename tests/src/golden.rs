@@ -35,6 +35,24 @@ pub fn check(name: &str, text: &str) {
     }
 }
 
+/// Compares bytes with a golden file, or rewrites the file.
+#[track_caller]
+pub fn check_bytes(name: &str, bytes: &[u8]) {
+    let path = path(name);
+    if env::var_os(REWRITE).is_some_and(|value| !value.is_empty()) {
+        fs::write(&path, bytes).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+        return;
+    }
+    let expected = fs::read(&path).unwrap_or_default();
+    let place = expected.iter().zip(bytes).position(|(a, b)| a != b);
+    assert!(
+        expected == bytes,
+        "tests/golden/{name} and this run differ at byte {}\n\
+         If the change is intended, run the test again with {REWRITE}=1.",
+        place.unwrap_or(expected.len().min(bytes.len()))
+    );
+}
+
 /// The first line in which two texts differ, with both versions, or `None` if they are equal.
 ///
 /// ```

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use trimtab_embedded::telemetry::{Checked, check};
 use trimtab_firmware::antenna::{self, AntennaTuner};
 use trimtab_firmware::relays::{self, RelayTuner};
+use trimtab_tests::golden;
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::Session;
 
@@ -62,8 +63,11 @@ fn relays_with_a_random_map() {
 #[test]
 fn an_antenna_that_moves() {
     // 120 measurements, a restart from the best of them, 40 more.
-    let found = checked(&Folder::new("moves").boot("antenna", 0));
+    let stream = Folder::new("moves").boot("antenna", 0);
+    let found = checked(&stream);
     assert_eq!(found, Checked { runs: 2, proposals: 160, ..Checked::default() });
+    // The page in a browser repeats this stream.
+    golden::check_bytes("antenna.log", &stream);
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Chromium {
                 Some("Log.entryAdded") => self.complaints.push(format!("log: {}", parameters["entry"])),
                 Some("Network.requestWillBeSent") => {
                     let url = parameters["request"]["url"].as_str().unwrap_or_default();
-                    if !url.starts_with("file:") && !url.starts_with("data:") {
+                    if !["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme)) {
                         self.complaints.push(format!("request: {url}"));
                     }
                 }
@@ -156,6 +156,22 @@ impl Chromium {
                 json!({"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"});
             self.call("Input.dispatchKeyEvent", event);
         }
+    }
+
+    /// Presses a key that types nothing, such as Tab or ArrowLeft.
+    pub(crate) fn press(&mut self, key: &str, code: u32) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Chooses a file in an input.
+    pub(crate) fn choose(&mut self, selector: &str, file: &Path) {
+        let root = self.call("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
+        let node = self.call("DOM.querySelector", json!({"nodeId": root, "selector": selector}))["nodeId"].clone();
+        let file = file.canonicalize().unwrap();
+        self.call("DOM.setFileInputFiles", json!({"nodeId": node, "files": [file]}));
     }
 
     /// A screen of this width in pixels, light or dark.

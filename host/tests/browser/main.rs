@@ -1,5 +1,5 @@
-//! The report in a real browser: it says nothing on the console, asks the network for nothing,
-//! sorts, hides, and fits a phone.
+//! Our pages in a real browser. The report: it says nothing on the console, asks the network for
+//! nothing, sorts, hides, and fits a phone. The page that runs the tuner: see [`web`].
 //!
 //! `cargo test -p trimtab-host --features browser --test browser` needs chromium (`CHROMIUM` names
 //! another program).
@@ -9,6 +9,7 @@ mod chromium;
 mod common;
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
+mod web;
 
 use std::path::PathBuf;
 

@@ -19,6 +19,7 @@ use super::verdict::Verdict;
 use crate::bench::table::Table;
 use crate::bench::text;
 use crate::bench::yardstick::{self, Field};
+use crate::draw::ABOUT;
 use crate::draw::svg::{Svg, escape};
 
 const STYLE: &str = include_str!("../../draw/page.css");
@@ -136,7 +137,7 @@ impl Page {
         for section in &self.sections {
             html += &section.html();
         }
-        let _ = write!(html, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+        let _ = write!(html, "{ABOUT}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
         html
     }
 

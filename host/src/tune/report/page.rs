@@ -12,6 +12,7 @@ use trimtab::{Goal, Level};
 use super::effects::{Effect, Learned, Pair, spread};
 use super::failures;
 use super::figures::{self, estimate, shown, shown_with};
+use crate::draw::ABOUT;
 use crate::draw::number::{grouped, rough};
 use crate::draw::svg::escape;
 use crate::session::Session;
@@ -74,7 +75,7 @@ impl Page<'_> {
         for (id, title, body) in sections {
             let _ = write!(html, "<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n");
         }
-        html + "</main>\n</body>\n</html>\n"
+        html + ABOUT + "</main>\n</body>\n</html>\n"
     }
 
     fn goal(&self) -> Goal {

@@ -59,7 +59,9 @@ fn page(folder: &Folder, log: &str) -> String {
     let text = html.strip_prefix("<!DOCTYPE html>\n").unwrap();
     roxmltree::Document::parse(text).unwrap();
     for outside in ["http://", "https://", "<script", "NaN", "src="] {
-        let count = text.replace("xmlns=\"http://www.w3.org/2000/svg\"", "").matches(outside).count();
+        // A link is followed only by those who click on it.
+        let text = text.replace("xmlns=\"http://www.w3.org/2000/svg\"", "").replace("<a href=\"https://", "");
+        let count = text.matches(outside).count();
         assert_eq!(count, 0, "{outside} in the page of {log}");
     }
     html

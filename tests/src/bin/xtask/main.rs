@@ -20,6 +20,7 @@ mod setup;
 mod soak;
 mod steps;
 mod tools;
+mod web;
 
 const HELP: &str = "\
 The project's own commands.
@@ -41,6 +42,7 @@ The project's own commands.
   cargo xtask coverage         share of lines that the tests run
   cargo xtask mutants          share of changes to the code that the tests notice
   cargo xtask promises         write tests/docs/promises.md from the tests
+  cargo xtask web              the page that runs the tuner in a browser, into target/web
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
   cargo xtask new FOLDER       make a project of your own from the template
@@ -121,6 +123,7 @@ fn parse(words: &[&str]) -> Result<Task> {
             done(move || mutants::run(&request))
         }
         ["promises"] => done(promises),
+        ["web"] => done(|| web::run().map(drop)),
         ["flash", rest @ ..] => {
             let request = flash::Request::parse(rest)?;
             Box::new(move || flash::run(&request))

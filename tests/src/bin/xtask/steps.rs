@@ -104,6 +104,10 @@ fn steps() -> Result<Vec<Step>> {
         Step::new("lints, RISC-V", &format!("clippy {riscv} --lib --bin parity --example hard_fault -- -D warnings")),
         Step::new("lints, WebAssembly", &format!("clippy {wasm} --lib --example parity_wasm -- -D warnings")),
         Step::new(
+            "lints, page",
+            &format!("clippy --package trimtab-web --target {} --lib -- -D warnings", WASM.target),
+        ),
+        Step::new(
             "docs, this machine",
             &format!("doc --workspace --no-deps --lib --features trimtab-tests/wasm,{all}"),
         )
