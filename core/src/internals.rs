@@ -13,6 +13,8 @@ pub use crate::paper::gradient::{PosteriorGradient, posterior_gradient, score_gr
 pub use crate::paper::nearest::{FARTHEST, Lookup, Nearest, NearestError};
 pub use crate::paper::pseudo_inverse::pseudo_inverse;
 pub use crate::paper::reconstruction::Reconstruction;
+#[cfg(feature = "defmt")]
+pub use crate::space::log;
 pub use crate::surrogate::costs::Standard;
 pub use crate::surrogate::fit::Fit;
 pub use crate::surrogate::gp::{Gp, Posterior, Repeats};

@@ -88,6 +88,12 @@ impl Cli {
     }
 }
 
+/// The commands in the docs, shared with the tests.
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/docs.rs"]
+mod pages;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +101,40 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The words of a command as a shell reads them, up to a pipe.
+    fn words(command: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        for c in command.chars().chain([' ']) {
+            match (c, quote) {
+                ('\'' | '"', None) => quote = Some(c),
+                (c, Some(end)) if c == end => quote = None,
+                (' ', None) => words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty())),
+                _ => word.push(c),
+            }
+        }
+        words.split(|word| word == "|").next().unwrap_or_default().to_vec()
+    }
+
+    /// Of every page: those that take hours, too.
+    #[test]
+    fn every_trimtab_in_the_docs_parses() {
+        let (root, mut seen) = (std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), 0);
+        for block in pages::blocks(&root).unwrap() {
+            let commands = block.commands().into_iter().map(|command| {
+                let own = command.rsplit_once("| trimtab ").map(|(_, own)| format!("trimtab {own}"));
+                own.unwrap_or(command).replace("cargo run --release --", "trimtab")
+            });
+            for command in commands.filter(|command| command.starts_with("trimtab ")) {
+                let parsed = Cli::try_parse_from(words(&command));
+                assert!(parsed.is_ok(), "{}: {command}\n{}", block.page, parsed.unwrap_err());
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
+        assert!(Cli::try_parse_from(words("trimtab tune --knbo 'a=1, 2' -- x")).is_err());
+        assert_eq!(words("trimtab tune --forbid 'a=1 & b=2' | x"), ["trimtab", "tune", "--forbid", "a=1 & b=2"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! A test and a command that measure the same thing call the same module:
 //!
+//! - [`docs`]: the commands in README and docs;
 //! - [`golden`]: files of expected text, compared line by line and rewritten by one switch;
 //! - [`promises`]: the table of promises, from the tests that hold them;
 //! - `workspace`: cargo and its metadata;
@@ -17,7 +18,7 @@
 //! - `template`: a project to start from;
 //! - `browser`: finds the browser that the report is tested in.
 //!
-//! All but the first two need the feature `qemu`, and `wasm` the feature of its name.
+//! All but the first three need the feature `qemu`, and `wasm` the feature of its name.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ pub mod board;
 pub mod browser;
 #[cfg(feature = "qemu")]
 pub mod cost;
+pub mod docs;
 pub mod golden;
 #[cfg(feature = "qemu")]
 pub mod hal;

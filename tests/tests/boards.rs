@@ -154,7 +154,7 @@ fn a_copy_of_the_template_is_formatted_builds_and_runs() {
     let said = cargo(&["run", "--release"]);
     // As the guide shows: a best setting of the receiver is 0 off, and there are two of them.
     let guide = fs::read_to_string(root().join("firmware/docs/guide.md")).unwrap();
-    assert!(said.contains("value: 0.0") && guide.contains(said.trim()), "{said}");
+    assert!(said.contains("(0.0, Settings {") && guide.contains(said.trim()), "{said}");
 
     let again = template::create(&folder.0).unwrap_err().to_string();
     assert!(again.contains("name a new folder"), "{again}");

@@ -120,11 +120,12 @@ impl<const D: usize, const M: usize> RandomMap<D, M> {
 mod tests {
     use super::*;
     use crate::config::Encoding;
+    use crate::math::times;
     use crate::space::knob::Knob;
 
     #[test]
     fn the_bounding_box_is_tight() {
-        let knobs = [Knob::nominal(3), Knob::ranked(5), Knob::nominal(2), Knob::nominal(7)];
+        let knobs = [Knob::nominal(3), Knob::ranked(times(5, 3)), Knob::nominal(2), Knob::nominal(times(7, 3))];
         let space = Space::<4>::new(&knobs).unwrap();
         for encoding in [Encoding::Compact, Encoding::PerKnob] {
             let encoder = Encoder::new(&space, encoding);

@@ -360,10 +360,13 @@ mod tests {
     fn many_minima_need_many_starts() {
         let bounds = [(-2.0, 2.0); 2];
         assert!(gradient_error(&[0.2, 1.3], 1e-2, eggs) < 0.02);
-        let (one, many) = (minimise(&bounds, 1, &mut seeded(), eggs), minimise(&bounds, 100, &mut seeded(), eggs));
+        let starts = times(100, 3);
+        let (one, many) = (minimise(&bounds, 1, &mut seeded(), eggs), minimise(&bounds, starts, &mut seeded(), eggs));
         assert!(one.value > -1.9, "{one:?}");
-        assert!((many.x[0] - 0.3).abs() < 1e-4 && (many.x[1] + 0.6).abs() < 1e-4, "{many:?}");
-        assert_eq!(many, minimise(&bounds, 100, &mut seeded(), eggs));
+        // Three starts are not many.
+        let is_found = (many.x[0] - 0.3).abs() < 1e-4 && (many.x[1] + 0.6).abs() < 1e-4;
+        assert!(is_found || cfg!(miri), "{many:?}");
+        assert_eq!(many, minimise(&bounds, starts, &mut seeded(), eggs));
     }
 
     #[test]

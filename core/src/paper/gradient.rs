@@ -253,8 +253,8 @@ mod tests {
                 let mut f = |x: &[f32; D], gradient: &mut [f32; D]| {
                     score_gradient(&s.gp, &s.hyper, &rule, s.points.iter(), x, gradient)
                 };
-                let found = minimise(&[(-0.2, 1.2); D], 10, &mut random, &mut f);
-                let sampled = (0..times(3000, 50)).fold(f32::INFINITY, |least, _| {
+                let found = minimise(&[(-0.2, 1.2); D], times(10, 1), &mut random, &mut f);
+                let sampled = (0..times(3000, 5)).fold(f32::INFINITY, |least, _| {
                     let x: [f32; D] = core::array::from_fn(|_| 1.4 * random.uniform() - 0.2);
                     least.min(f(&x, &mut [0.0; D]))
                 });

@@ -4,10 +4,11 @@
 //! - A macro by example, not a procedural one: nothing more to compile, and the crate depends on
 //!   nothing for it.
 //! - The values stay where they are declared: a level is an index that nobody writes.
-//! - Your own attributes, such as `#[derive(defmt::Format)]`, are kept: a log then has names.
+//! - The feature `defmt` makes it loggable with names, without a derive: see `log`.
 
 /// Declares the settings of some hardware: a struct of their values, made from a
-/// [`Combination`](crate::Combination) by `of`, with `KNOBS` and `NAMES` in the order of its fields.
+/// [`Combination`](crate::Combination) by `of` and made one by `combination`, with `KNOBS` and
+/// `NAMES` in the order of its fields.
 ///
 /// | kind | levels | as a [`Knob`](crate::Knob) |
 /// |---|---|---|
@@ -15,6 +16,10 @@
 /// | `ranked` | in order, evenly spaced: any values | [`Knob::ranked`](crate::Knob::ranked) |
 /// | `linear` | numbers that compare by their difference | [`Knob::graded`](crate::Knob::graded), [`Scale::Linear`](crate::Scale::Linear) |
 /// | `log` | numbers that compare by their ratio | the same, [`Scale::Log`](crate::Scale::Log) |
+///
+/// The struct is `Clone`, `Copy`, `Debug` and `PartialEq`. With the feature `defmt` it is also
+/// `defmt::Format`: `info!("{}", Receiver::of(&c))` logs `Receiver { input: Input::Loop, gain: 5, khz:
+/// 500 }`. A derive of your own would be a second one.
 ///
 /// ```
 /// use trimtab::{Config, Space};
@@ -38,6 +43,10 @@
 /// # }
 /// let mut tuner = MyTuner::new();
 /// tuner.init(Space::new(&Receiver::KNOBS)?, Config::default(), 1)?;
+/// let today = Receiver { input: Input::Antenna, gain: 3, khz: 250 };
+/// if let Some(c) = today.combination(tuner.space()) {
+///     tuner.enqueue(&c)?;                             // asked first
+/// }
 /// for _ in 0..32 {
 ///     let c = tuner.ask()?.combination;
 ///     tuner.tell(&c, measure(Receiver::of(&c)))?;     // values, not levels
@@ -84,7 +93,22 @@ macro_rules! knobs {
                     },)+
                 }
             }
+
+            /// The combination with these values; `None` if one is not among its knob's levels.
+            $visible fn combination(
+                &self,
+                space: &$crate::Space<{ [$(stringify!($knob)),+].len() }>,
+            ) -> Option<$crate::Combination<{ [$(stringify!($knob)),+].len() }>> {
+                let levels = [$({
+                    const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
+                    let level = VALUES.iter().position(|value| *value == self.$knob)?;
+                    $crate::Level::try_from(level).ok()?
+                }),+];
+                space.combination(&levels).ok()
+            }
         }
+
+        $crate::log_knobs! { $name $($knob: $type [$($value),+]),+ }
     };
     (@knob nominal [$($value:expr),+]) => { $crate::Knob::nominal([$(stringify!($value)),+].len() as u16) };
     (@knob ranked [$($value:expr),+]) => { $crate::Knob::ranked([$(stringify!($value)),+].len() as u16) };
@@ -93,6 +117,41 @@ macro_rules! knobs {
     (@knob $kind:ident [$($value:expr),+]) => {
         compile_error!(concat!("a knob is nominal, ranked, linear or log, not ", stringify!($kind)))
     };
+}
+
+/// Implements `defmt::Format` for a struct of [`knobs!`](crate::knobs!).
+#[cfg(feature = "defmt")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! log_knobs {
+    ($name:ident $first:ident: $type:ty [$($value:expr),+] $(, $knob:ident: $types:ty [$($values:expr),+])*) => {
+        impl $crate::internals::log::Format for $name {
+            fn format(&self, f: $crate::internals::log::Formatter<'_>) {
+                $crate::internals::log::open(f, stringify!($name));
+                $crate::log_knobs!(@field self f $first: $type [$($value),+]);
+                $(
+                    $crate::internals::log::next(f);
+                    $crate::log_knobs!(@field self f $knob: $types [$($values),+]);
+                )*
+                $crate::internals::log::close(f);
+            }
+        }
+    };
+    (@field $self:ident $f:ident $knob:ident: $type:ty [$($value:expr),+]) => {{
+        #[allow(unused_imports, clippy::needless_borrow)]
+        use $crate::internals::log::{ByFormat as _, ByText as _, Field};
+        const TEXTS: [&str; [$(stringify!($value)),+].len()] = [$(stringify!($value)),+];
+        const VALUES: [$type; TEXTS.len()] = [$($value),+];
+        (&Field { name: stringify!($knob), value: &$self.$knob, values: &VALUES, texts: &TEXTS }).log($f);
+    }};
+}
+
+/// Without the feature `defmt` there is nothing to implement.
+#[cfg(not(feature = "defmt"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! log_knobs {
+    ($($declaration:tt)*) => {};
 }
 
 #[cfg(test)]
@@ -128,6 +187,9 @@ mod tests {
                 farad: [1e-9, 1e-6][levels[3]],
             };
             assert_eq!(Mixed::of(&c), expected);
+            assert_eq!(expected.combination(&space), Some(c));
         }
+        let other = Mixed { mode: 'a', step: 15, hertz: 1, farad: 1e-9 };
+        assert_eq!(other.combination(&space), None);
     }
 }

@@ -22,6 +22,8 @@ mod combination;
 mod declare;
 mod error;
 pub(crate) mod knob;
+#[cfg(feature = "defmt")]
+pub mod log;
 
 use core::fmt;
 

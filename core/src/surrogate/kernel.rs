@@ -103,7 +103,7 @@ mod tests {
             let r = (5.0 * r2).sqrt();
             (1.0 + r + r * r / 3.0) * (-r).exp()
         };
-        for i in 1..2000 {
+        for i in (1..2000).step_by(times(1, 97)) {
             let r2 = f64::from(i) * 0.01;
             let difference = (exact(r2 + 1e-5) - exact(r2 - 1e-5)) / 2e-5;
             assert!((f64::from(matern52_slope::<Libm>(r2 as f32)) - difference).abs() < 1e-6, "at {r2}");

@@ -183,7 +183,7 @@ mod tests {
         let start = space.draw(&mut random);
         all.begin((&kernel, &others), start, 0);
         last.begin((&kernel, &others), start, N - 2);
-        for i in 0..times(300, 20) {
+        for i in 0..times(300, 6) {
             let knob = random.below(5) as usize;
             let level = random.below(KNOBS[knob].levels() as u32) as Level;
             if level == all.at().level(knob) {

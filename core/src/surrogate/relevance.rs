@@ -255,7 +255,7 @@ mod tests {
             };
             (at(STEP) - at(-STEP)) / (2.0 * STEP)
         };
-        for i in 0..4 {
+        for i in (0..4).take(times(4, 1)) {
             let by_relevance = difference(|kernel, i, step| kernel.factors_mut()[i].own.at += step, i);
             let by_length = difference(|kernel, i, step| kernel.factors_mut()[i].length.at += step, i);
             assert!((relevance[i] - by_relevance).abs() < 0.01, "{i}: {} {by_relevance}", relevance[i]);
@@ -273,11 +273,11 @@ mod tests {
         let y: [f32; N] = core::array::from_fn(|i| f32::from(points[i].level(0)) - 1.0);
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();
-        for _ in 0..times(20, 12) {
+        for _ in 0..times(20, 1) {
             kernel.climb(&slopes(&kernel, &points, &y));
         }
         let [first, others @ ..] = kernel.factors();
-        assert!(others.iter().all(|factor| factor.relevance() < 0.3 * first.relevance()));
+        assert!(cfg!(miri) || others.iter().all(|factor| factor.relevance() < 0.3 * first.relevance()));
     }
 
     #[test]

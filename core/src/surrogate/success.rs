@@ -298,9 +298,10 @@ fn centred(level: Level, last: f32) -> f32 {
 mod tests {
     use super::*;
     use crate::math::random::Random;
+    use crate::math::times;
 
     const KNOBS: [Knob; 4] = [Knob::nominal(2), Knob::nominal(5), Knob::ranked(9), Knob::nominal(3)];
-    const N: usize = 60;
+    const N: usize = if cfg!(miri) { 6 } else { 60 };
     type Model = Success<4, 1, N>;
 
     fn fails(c: &Combination<4>) -> bool {
@@ -330,10 +331,10 @@ mod tests {
         for (fails, least) in [(fails as fn(&_) -> _, 360), (fails_together, 340)] {
             let (space, all, success) = learned(N, fails);
             let mut random = Random::new(6, 0);
-            let drawn: std::vec::Vec<_> = (0..400).map(|_| space.draw(&mut random)).collect();
+            let drawn: std::vec::Vec<_> = (0..times(400, 4)).map(|_| space.draw(&mut random)).collect();
             let right = drawn.iter().filter(|c| (success.logit(&space, c, &all) < 0.0) == fails(c)).count();
-            assert!(right > least, "{right} of 400");
-            assert!(success.is_skilled(), "{}", success.skill);
+            assert!(right > least || cfg!(miri), "{right} of 400");
+            assert!(success.is_skilled() || cfg!(miri), "{}", success.skill);
         }
     }
 
@@ -346,8 +347,8 @@ mod tests {
             (mixed ^ (mixed >> 15)) % 3 == 0
         };
         let (_, all, success) = learned(N, by_chance);
-        assert!(all.iter().filter(|c| by_chance(c)).count() > 10);
-        assert!(!success.is_skilled(), "{}", success.skill);
+        assert!(all.iter().filter(|c| by_chance(c)).count() > 10 || cfg!(miri));
+        assert!(!success.is_skilled() || cfg!(miri), "{}", success.skill);
     }
 
     /// Nothing learned: a chance of ½. Of three others one failed, so their share says 3/5; a success
@@ -389,19 +390,19 @@ mod tests {
     #[test]
     fn passes_end_at_the_most_likely_logits() {
         let (space, all, mut success) = learned(N, fails);
-        for _ in 0..300 {
+        for _ in 0..times(300, 2) {
             (0..N).for_each(|j| success.learn(&space, &all, (j, fails(&all[j])), &mut [0.0; N]));
         }
         for (j, c) in all.iter().enumerate() {
             let wanted = if fails(c) { 0.0 } else { 1.0 };
             let off = wanted - chance(success.logit(&space, c, &all)) - success.weights[j];
-            assert!(off.abs() < 0.01, "{j}: {off}");
+            assert!(off.abs() < 0.01 || cfg!(miri), "{j}: {off}");
         }
     }
 
     #[test]
     fn a_change_of_one_knob_leads_to_the_logit_of_its_combination() {
-        let (space, all, success) = learned(20, fails);
+        let (space, all, success) = learned(times(20, 2), fails);
         for (knob, level) in [(0, 1), (1, 4), (2, 8), (3, 0)] {
             let (from, to) = (all[0], all[0].with(knob, level));
             let change = Change { knob, from: from.level(knob), to: level };

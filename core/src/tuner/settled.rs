@@ -91,6 +91,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::math::times;
     use crate::space::Space;
     use crate::space::knob::Knob;
     use crate::tuner::record::{Event, Record};
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn the_gain_is_the_expected_improvement_in_the_users_units() {
         let mut tuner = tuner(3);
-        for t in 0..40 {
+        for t in 0..times(40, 6) {
             let c = tuner.ask().unwrap().combination;
             if let Some(gain) = tuner.expected_gain() {
                 let best = tuner.search.best().unwrap();
@@ -130,6 +131,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "a whole run takes hours there")]
     fn it_settles_at_the_best_and_not_before() {
         for seed in 0..5 {
             let mut tuner = tuner(seed);
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn records_and_one_ask_rebuild_the_answer() {
         let (mut first, mut second) = (tuner(1), tuner(1));
-        for _ in 0..60 {
+        for _ in 0..times(60, 5) {
             let c = first.ask().unwrap().combination;
             let record = Record::new(&c, Event::Told(cost(c.levels())));
             first.replay(&record).unwrap();
@@ -171,7 +173,7 @@ mod tests {
     fn odd_values_settle_only_if_the_model_says_so() {
         for value in [0.0, 1e-30, 1e30] {
             let mut tuner = tuner(2);
-            for t in 0..40 {
+            for t in 0..times(40, 4) {
                 let c = tuner.ask().unwrap().combination;
                 assert!(tuner.expected_gain().is_none_or(f32::is_finite), "{value} {t}");
                 tuner.tell(&c, value).unwrap();
@@ -179,7 +181,7 @@ mod tests {
             }
         }
         let mut failing = tuner(2);
-        for _ in 0..40 {
+        for _ in 0..times(40, 4) {
             let c = failing.ask().unwrap().combination;
             failing.tell_failed(&c).unwrap();
             assert!(!failing.is_settled(1e9));

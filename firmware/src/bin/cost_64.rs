@@ -14,6 +14,6 @@ fn main() -> ! {
     Meter::measure(|meter| {
         let (tuner, cache) = RELAYS.take();
         meter.run("relays", &space()?, cost, tuner, Some(cache))?;
-        meter.slices(&space()?, cost, tuner, cache)
+        meter.slices("relays", &space()?, cost, tuner, cache)
     })
 }

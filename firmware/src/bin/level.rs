@@ -13,7 +13,7 @@ use defmt::{error, info};
 use static_cell::ConstStaticCell;
 use trimtab::math::{self, rough};
 use trimtab::{Config, Error, Space};
-use trimtab_firmware::demo::level::{BUDGET, KNOBS, LevelTuner, decibels, error_power};
+use trimtab_firmware::demo::level::{BUDGET, FrontEnd, LevelTuner, decibels, error_power};
 use trimtab_firmware::device::{self, Timer};
 
 const SEED: u64 = 1;
@@ -49,29 +49,31 @@ fn run() -> Result<bool, Error> {
     let ways: [(&str, Function); 2] = [("exact", math::ln), ("rough", rough::ln)];
     let mut found_both = true;
     for (name, ln) in ways {
-        let power = tune(tuner, ln)?;
+        let Some(settings) = tune(tuner, ln)? else { return Ok(false) };
+        let power = error_power(settings);
         let level = decibels(power, math::ln);
         let space = tuner.space();
-        let powers = (0..=space.last_index()).filter_map(|i| space.at(i)).map(|c| error_power(&c));
+        let powers = (0..=space.last_index()).filter_map(|i| space.at(i)).map(|c| error_power(FrontEnd::of(&c)));
         let least = powers.fold(f32::INFINITY, f32::min);
         info!(
-            "{=str}: {=f32} dB after {=usize} measurements, {=f32} dB is the best",
+            "{=str}: {=f32} dB after {=usize} measurements, {=f32} dB is the best: {}",
             name,
             level,
             BUDGET,
-            decibels(least, math::ln)
+            decibels(least, math::ln),
+            settings
         );
         found_both &= power == least;
     }
     Ok(found_both)
 }
 
-/// Tunes with this logarithm. Returns the error power of the setting found.
-fn tune(tuner: &mut LevelTuner, ln: Function) -> Result<f32, Error> {
-    tuner.init(Space::new(&KNOBS)?, Config::default(), SEED)?;
+/// Tunes with this logarithm. Returns the settings found.
+fn tune(tuner: &mut LevelTuner, ln: Function) -> Result<Option<FrontEnd>, Error> {
+    tuner.init(Space::new(&FrontEnd::KNOBS)?, Config::default(), SEED)?;
     for _ in 0..BUDGET {
         let c = tuner.ask()?.combination;
-        tuner.tell(&c, decibels(error_power(&c), ln))?;
+        tuner.tell(&c, decibels(error_power(FrontEnd::of(&c)), ln))?;
     }
-    Ok(tuner.best_observed().map_or(f32::INFINITY, |best| error_power(&best.combination)))
+    Ok(tuner.best_observed().map(|best| FrontEnd::of(&best.combination)))
 }

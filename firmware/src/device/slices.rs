@@ -1,7 +1,7 @@
 //! The longest piece of a tuner's work that a caller cannot cut: every ask and tell one step at a
 //! time, over runs that are meant to be hard.
 //!
-//! Prints `slice CASE CALL INSTRUCTIONS`, the most of each call over a whole run:
+//! Prints `slice TUNER CASE CALL INSTRUCTIONS`, the most of each call over a whole run:
 //!
 //! | case | what is hard |
 //! |---|---|
@@ -46,6 +46,7 @@ impl Meter {
         const C: usize,
     >(
         &mut self,
+        tuner_name: &str,
         space: &Space<K>,
         cost: impl Fn(&Combination<K>) -> f32,
         tuner: &mut Tuner<K, M, D, T, L, P>,
@@ -61,7 +62,7 @@ impl Meter {
         for (name, case) in cases {
             tuner.init(space.clone(), Config::default(), 1)?;
             let longest = self.slices_of(case, &cost, tuner, cache)?;
-            self.print(name, &longest);
+            self.print(tuner_name, name, &longest);
         }
         tuner.init(space.clone().with_feasible(&|c| c.levels().iter().all(|l| *l == 0)), Config::default(), 1)?;
         let mut longest = Longest::default();
@@ -69,7 +70,7 @@ impl Meter {
         begun?;
         // Until it gives up, or finds the only one.
         while let Ok(None) = self.timed(&mut longest.ask_step, || tuner.ask_step(1)) {}
-        self.print("infeasible", &longest);
+        self.print(tuner_name, "infeasible", &longest);
         Ok(())
     }
 
@@ -130,12 +131,12 @@ impl Meter {
         result
     }
 
-    fn print(&mut self, case: &str, longest: &Longest) {
+    fn print(&mut self, tuner: &str, case: &str, longest: &Longest) {
         let Longest { ask_begin, ask_step, tell_begin, tell_step } = longest;
         for (call, count) in
             [("ask_begin", ask_begin), ("ask_step", ask_step), ("tell_begin", tell_begin), ("tell_step", tell_step)]
         {
-            self.console.print(format_args!("slice {case} {call} {count}"));
+            self.console.print(format_args!("slice {tuner} {case} {call} {count}"));
         }
     }
 }

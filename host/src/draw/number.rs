@@ -63,9 +63,30 @@ pub(crate) fn duration(seconds: u64) -> String {
     }
 }
 
+/// Groups digits by three; long numbers become powers of ten.
+pub(crate) fn grouped(digits: &str) -> String {
+    if digits.len() > 15 {
+        return format!("{}.{}e{}", &digits[..1], &digits[1..3], digits.len() - 1);
+    }
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!(["7", "240", "1024", "33554432"].map(grouped), ["7", "240", "1 024", "33 554 432"]);
+        assert_eq!(grouped("18446744073709551616"), "1.84e19");
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -137,6 +137,15 @@ impl NamedKnob {
         self.levels.get(usize::from(level)).map_or_else(String::new, shown)
     }
 
+    /// A level for people: without its flag, if every level has a name of its own before one. `find`
+    /// finds the level by it.
+    pub(crate) fn short(&self, level: Level) -> String {
+        let label = self.label(level);
+        let names: Option<HashSet<String>> = self.levels.iter().map(|level| before_flag(&shown(level))).collect();
+        let is_unique = names.is_some_and(|names| names.len() == self.levels.len());
+        before_flag(&label).filter(|_| is_unique).unwrap_or(label)
+    }
+
     /// A level as a number, if it is one.
     pub(crate) fn number(&self, level: Level) -> Option<f64> {
         self.levels.get(usize::from(level)).and_then(Value::as_f64)
@@ -156,6 +165,13 @@ impl NamedKnob {
             format!("knob `{}` has no level {}; it has {}", self.name, shown(value), levels.join(", "))
         })
     }
+}
+
+/// The name of a level such as `on:-funroll-loops` or `off:`.
+fn before_flag(label: &str) -> Option<String> {
+    let (name, flag) = label.split_once(':')?;
+    let is_flag = !name.is_empty() && (flag.is_empty() || flag.starts_with('-'));
+    is_flag.then(|| name.to_string())
 }
 
 /// Core needs `'static` values; equal lists are leaked only once.
@@ -294,6 +310,24 @@ fn range(low: &str, rest: &str) -> Result<Vec<Value>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_see_levels_without_flags_and_name_them_so() {
+        let short = |text: &str| {
+            let knob: NamedKnob = text.parse().unwrap();
+            let names: Vec<String> = (0..knob.levels().len()).map(|level| knob.short(level as Level)).collect();
+            for (level, name) in names.iter().enumerate() {
+                assert_eq!(knob.find(&Value::String(name.clone())).unwrap(), level as Level, "{text}");
+            }
+            names.join(" ")
+        };
+        assert_eq!(short("unroll=on:-funroll-loops,off:"), "on off");
+        assert_eq!(short("opt=2:-O2,3:-O3 -g"), "2 3");
+        // No flags, names that are not unique, a level without a flag.
+        for text in ["time=10:00,12:00", "opt=a:-x,a:-y", "opt=a:-x,b"] {
+            assert_eq!(short(text), text.split_once('=').unwrap().1.replace(',', " "));
+        }
+    }
 
     fn shown_as(text: &str) -> String {
         text.parse::<NamedKnob>().unwrap().to_string()

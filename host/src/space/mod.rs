@@ -151,10 +151,16 @@ impl NamedSpace {
         self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
     }
 
-    /// The levels that differ from those of another combination.
+    /// The same for people: levels without their flags.
+    pub(crate) fn short_text(&self, levels: &[Level]) -> String {
+        let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.short(*level));
+        self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
+    }
+
+    /// The levels that differ from those of another combination, for people.
     pub(crate) fn changes(&self, levels: &[Level], from: &[Level]) -> Vec<String> {
         let changed = self.knobs.iter().zip(levels).zip(from).filter(|((_, level), from)| level != from);
-        changed.map(|((knob, level), _)| format!("{}={}", knob.name(), knob.label(*level))).collect()
+        changed.map(|((knob, level), _)| format!("{}={}", knob.name(), knob.short(*level))).collect()
     }
 
     fn names(&self) -> String {

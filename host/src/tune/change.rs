@@ -7,9 +7,8 @@
 
 use trimtab::Level;
 
-use super::history::History;
+use super::history::{History, Trial};
 use crate::draw::number::short;
-use crate::session::Session;
 use crate::space::NamedSpace;
 
 /// Most knobs that are always written out.
@@ -51,12 +50,17 @@ pub(super) struct Start<'a> {
     pub(super) levels: &'a [Level],
     /// Its first value.
     pub(super) value: Option<f64>,
+    /// The mean of its values.
+    average: Option<f64>,
 }
 
 impl<'a> Start<'a> {
     pub(super) fn of(history: &'a History) -> Option<Self> {
         let first = history.trials.first()?;
-        Some(Self { levels: &first.levels, value: first.value() })
+        let same = history.trials.iter().filter(|trial| trial.levels == first.levels);
+        let values: Vec<f64> = same.filter_map(Trial::value).collect();
+        let average = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        Some(Self { levels: &first.levels, value: first.value(), average })
     }
 
     /// How far a measured value is from that of the start.
@@ -64,10 +68,10 @@ impl<'a> Start<'a> {
         Some(format!("{} from start", self::value(value, self.value?)))
     }
 
-    /// How far a value that the model expects is from the one that it expects of the start.
-    pub(super) fn expected_gain(&self, session: &Session, mean: f64) -> Option<String> {
-        let start = self.value.and_then(|_| session.tuner().predict(self.levels))?;
-        Some(format!("{} from start", self::value(mean, start.mean.into())))
+    /// How far a value that the model expects is from what was measured at the start. Not from what it
+    /// expects there: it cuts bad outliers, and a start is often one.
+    pub(super) fn expected_gain(&self, mean: f64) -> Option<String> {
+        Some(format!("{} from start", self::value(mean, self.average?)))
     }
 }
 

@@ -71,7 +71,7 @@ impl Summary<'_> {
         let observed = self.history.best(self.plan.study.goal);
         if let Some((best, (number, luckiest))) = noisy_best(self.session).zip(observed) {
             let expected = with_error(best.prediction.mean.into(), best.prediction.std_dev.into());
-            let gain = self.gain(|start| start.expected_gain(self.session, best.prediction.mean.into()));
+            let gain = self.gain(|start| start.expected_gain(best.prediction.mean.into()));
             lines.push(format!("best      {expected}, {}{gain}", best.measured()));
             lines.extend(self.pasted(&best.prediction.levels));
             let value = short(luckiest.value().unwrap_or(f64::NAN));
@@ -111,7 +111,7 @@ impl Summary<'_> {
     fn pasted(&self, levels: &[Level]) -> Vec<String> {
         let (space, template) = (&self.plan.study.space, &self.plan.measurer.template);
         let is_told = !change::is_many(space) || template.has_all_places(space);
-        let whole = (!is_told).then(|| space.text(levels));
+        let whole = (!is_told).then(|| space.short_text(levels));
         let command = self.command(levels);
         let command = command.or_else(|| Some("(the command reads the levels from the environment)".into()));
         let lines = [Some(self.shown(levels)), whole, command];
@@ -123,7 +123,7 @@ impl Summary<'_> {
         let space = &self.plan.study.space;
         match Start::of(self.history).filter(|_| change::is_many(space)) {
             Some(start) => format!("from start: {}", change::levels(space, levels, start.levels, usize::MAX)),
-            None => space.text(levels),
+            None => space.short_text(levels),
         }
     }
 

@@ -22,7 +22,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
-use crate::draw::number::{duration, short, sparkline};
+use crate::draw::number::{duration, grouped, short, sparkline};
 use crate::terminal;
 
 /// Width of the sparkline.
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         let start = Start::of(history).filter(|_| change::is_many(space));
         // The start itself is written out once.
         let Some(start) = start.filter(|start| !has_outcome || start.levels != trial.levels) else {
-            return space.text(&trial.levels);
+            return space.short_text(&trial.levels);
         };
         let best = history.best(goal).map(|(_, best)| best).filter(|best| best.levels != trial.levels);
         let (name, from, from_value) = match best {
@@ -196,31 +196,5 @@ fn clipped(text: &str) -> String {
     match text.chars().count() > MOST_LETTERS {
         true => text.chars().take(MOST_LETTERS - 1).chain(['…']).collect(),
         false => text.to_string(),
-    }
-}
-
-/// Groups digits by three; long numbers become powers of ten.
-fn grouped(digits: &str) -> String {
-    if digits.len() > 15 {
-        return format!("{}.{}e{}", &digits[..1], &digits[1..3], digits.len() - 1);
-    }
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped() {
-        assert_eq!(["7", "240", "1024", "33554432"].map(grouped), ["7", "240", "1 024", "33 554 432"]);
-        assert_eq!(grouped("18446744073709551616"), "1.84e19");
     }
 }

@@ -1,44 +1,199 @@
-//! The commands of README and docs are commands of this program, and every table of numbers names
-//! one.
+//! Every block of shell in README and docs works: it is run here as it stands or with smaller
+//! numbers, or another test runs it, which the list names. Every table of numbers names a command.
+//!
+//! `cli.rs` parses every `trimtab` command of these blocks, `xtask` every `cargo xtask` and `cargo qemu`.
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::common::Folder;
+use crate::common::{Folder, text};
 
-/// The commands of a page's shell blocks that begin with a word, one line each.
-fn commands(text: &str, program: &str) -> Vec<String> {
-    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
-    let lines: Vec<String> = blocks
-        .flat_map(|block| {
-            let joined = block.replace("\\\n", " ");
-            joined.lines().map(|line| line.trim().to_string()).collect::<Vec<_>>()
-        })
-        .collect();
-    lines.into_iter().filter_map(|line| line.strip_prefix(program).map(String::from)).collect()
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../../tests/src/docs.rs"]
+mod pages;
+
+/// What becomes of a block.
+enum How {
+    /// Run by a shell, after these replacements: each must have something to replace.
+    Run(&'static [(&'static str, &'static str)]),
+    /// This test runs it, or builds and runs the same.
+    By(&'static str),
+    /// Nobody can run it here, for this reason.
+    Not(&'static str),
+}
+use How::{By, Not, Run};
+
+/// Each block by its page and the beginning of its text.
+const BLOCKS: &[(&str, &str, How)] = &[
+    ("README.md", "cargo run --release", Run(&[("cargo run --release", "trimtab"), ("cargo xtask test", ":")])),
+    ("README.md", "cargo install", Run(&[("cargo install --path host", ":")])),
+    ("core/README.md", "cargo run --example amplifier", By("it_finds_the_best_of_all")),
+    (
+        "firmware/docs/boards.md",
+        "cargo qemu fetch",
+        By("fetch_runs_on_both_machines_and_counts_the_same_whatever_the_setting"),
+    ),
+    (
+        "firmware/docs/boards.md",
+        "cargo xtask flash",
+        Not("needs a board; the parts of the command are tested in flash.rs"),
+    ),
+    ("firmware/docs/boards.md", "cargo build", Not("the build by the test of boards; the rest needs a board")),
+    ("firmware/docs/guide.md", "cargo xtask new", By("a_copy_of_the_template_is_formatted_builds_and_runs")),
+    ("firmware/docs/survival.md", "mkdir", By("a_cut_run_ends_as_it_does_here")),
+    ("firmware/template/README.md", "rustup target add", By("a_copy_of_the_template_is_formatted_builds_and_runs")),
+    (
+        "host/docs/bench.md",
+        "trimtab list",
+        Run(&[("--problem ising", "--problem board"), ("--seeds 5", "--seeds 1 --budget 2")]),
+    ),
+    (
+        "host/docs/bench.md",
+        "trimtab bench --problem board,bqp --method trimtab,heat,local-search,random --noise",
+        Run(&[("--out", "--seeds 1 --budget 2 --out")]),
+    ),
+    (
+        "host/docs/bench.md",
+        "trimtab bench --problem board,bqp --method trimtab,heat,local-search,random --fail",
+        Run(&[("--out", "--seeds 1 --budget 2 --out")]),
+    ),
+    ("host/docs/bench.md", "sbatch", Not("needs a cluster; the parts of a race are tested in bench.rs")),
+    (
+        "host/docs/paper/claims.md",
+        "trimtab bench --problem bqp,ising",
+        Run(&[("--seeds 10 --budget 200", "--seeds 1 --budget 2")]),
+    ),
+    ("host/docs/paper/claims.md", "trimtab bench", Run(&[("--seeds 10 --budget 100", "--seeds 1 --budget 2")])),
+    ("host/docs/paper/tables.md", "cargo xtask paper", Not("takes hours")),
+    (
+        "host/docs/quality.md",
+        "trimtab bench --problem all --method trimtab,",
+        Run(&[("--seeds 12", "--seeds 1 --budget 2")]),
+    ),
+    (
+        "host/docs/quality.md",
+        "trimtab bench --problem bqp,ising,contamination",
+        Run(&[("--seeds 6", "--seeds 1 --budget 2")]),
+    ),
+    ("host/docs/quality.md", "trimtab bench --problem bqp,antenna", Run(&[("--seeds 12", "--seeds 1 --budget 2")])),
+    (
+        "host/docs/quality.md",
+        "trimtab bench --problem all --method trimtab ",
+        Run(&[("--seeds 20", "--seeds 1 --budget 2")]),
+    ),
+    ("host/docs/quality.md", "trimtab bench --problem bqp,ising", Run(&[("--seeds 20", "--seeds 1 --budget 2")])),
+    ("host/docs/real.md", "cd target/real/zlib", Run(&[])),
+    ("host/docs/real.md", "cd target/real/sqlite", Run(&[])),
+    ("host/docs/real.md", "cargo xtask bench real", Not("takes hours; `cargo xtask test` runs it with --quick")),
+    ("host/docs/tune.md", "trimtab tune --knob opt=O1,O2,O3,Os", Run(&[("run.jsonl", "gain.jsonl")])),
+    ("host/docs/tune.md", "#!/bin/sh\n# opt,", By("the_example_of_the_documentation_works")),
+    ("host/docs/tune.md", "trimtab tune --knob opt=O0", By("the_example_of_the_documentation_works")),
+    ("host/docs/tune.md", "trimtab report", By("the_example_of_the_documentation_works")),
+    ("host/docs/tune.md", "#!/bin/sh\n# The n-th", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
+    ("host/docs/tune.md", "echo 1 > count", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
+    ("host/docs/watch.md", "cargo qemu antenna --uart", By("watch_shows_the_demo_and_replay_repeats_it")),
+    ("host/docs/watch.md", "trimtab watch /dev", Not("needs a board; the test of watch has a pseudo-terminal")),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What a block expects to find: a command that measures, and what `bench real --prepare` leaves.
+fn prepare(page: &str) -> Folder {
+    let folder = Folder::new(&format!("docs-{}", page.replace(['/', '.'], "-")));
+    let measure = "echo $((${#1} * 10 + ${2:-0} + ${3:-0} % 7))\n";
+    fs::write(folder.0.join("measure.sh"), format!("#!/bin/sh\n{measure}")).unwrap();
+    let program = Command::new("chmod").args(["+x", "measure.sh"]).current_dir(&folder.0).status();
+    assert!(program.unwrap().success());
+    // The real spaces, with a stand-in for what takes a second per measurement.
+    for (example, script) in [("zlib", "measure.sh"), ("sqlite", "decibel.sh")] {
+        let real = folder.0.join("target/real").join(example);
+        fs::create_dir_all(&real).unwrap();
+        let space = root().join("host/docs/examples").join(example).join("space.toml");
+        fs::copy(space, real.join("space.toml")).unwrap();
+        fs::write(real.join(script), "[ $# -ge 14 ] && echo $(($(echo \"$*\" | cksum | cut -c1-4) + 1))\n").unwrap();
+    }
+    folder
 }
 
 #[test]
-fn options_in_the_docs_exist() {
-    let (folder, root) = (Folder::new("docs"), Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    let mut pages = vec![root.join("README.md"), root.join("host/docs/paper/claims.md")];
-    pages.extend(fs::read_dir(root.join("host/docs")).unwrap().map(|entry| entry.unwrap().path()));
-    let (mut help, mut checked) = (HashMap::new(), 0);
-    for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
-        let text = fs::read_to_string(page).unwrap();
-        for command in commands(&text, "trimtab ").into_iter().chain(commands(&text, "cargo run --release -- ")) {
-            let own = command.split(" -- ").next().unwrap().split(" #").next().unwrap();
-            let words: Vec<&str> = own.split_whitespace().collect();
-            let name = if words[0].starts_with("--") { "antenna" } else { words[0] };
-            let known = help.entry(name.to_string()).or_insert_with(|| folder.stdout(&[name, "--help"]));
-            for option in words.iter().filter(|word| word.starts_with("--")) {
-                assert!(known.contains(option), "{}: `trimtab {name}` has no {option}: {command}", page.display());
-                checked += 1;
+fn shell_in_the_docs_works() {
+    let mut folders: HashMap<String, Folder> = HashMap::new();
+    let program = Path::new(env!("CARGO_BIN_EXE_trimtab")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let (sources, mut used) = (sources(&root()), vec![false; BLOCKS.len()]);
+    for block in pages::blocks(&root()).unwrap() {
+        let is_it = |(page, begin, _): &(&str, &str, How)| *page == block.page && block.text.starts_with(begin);
+        let place = BLOCKS.iter().position(is_it);
+        let place = place.unwrap_or_else(|| panic!("{}: nothing tests this:\n{}", block.page, block.text));
+        used[place] = true;
+        let replacements = match BLOCKS[place].2 {
+            Run(replacements) => replacements,
+            By(test) => {
+                assert!(sources.contains(&format!("fn {test}(")), "{}: there is no test {test}", block.page);
+                continue;
             }
+            Not(why) => {
+                eprintln!("{}: not run, {why}: {}", block.page, BLOCKS[place].1);
+                continue;
+            }
+        };
+        let mut shell = block.text.clone();
+        for (from, to) in replacements {
+            assert!(shell.contains(from), "{}: no {from} in\n{shell}", block.page);
+            shell = shell.replace(from, to);
+        }
+        // A reader stays in one folder.
+        let folder = folders.entry(block.page.clone()).or_insert_with(|| prepare(&block.page));
+        let mut command = Command::new("sh");
+        command.args(["-eu", "-c", &shell]).current_dir(&folder.0).env("PATH", &path).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}:\n{shell}\n{}", block.page, text(&output.stderr));
+    }
+    let unused: Vec<_> = BLOCKS.iter().zip(&used).filter(|(_, used)| !**used).map(|(entry, _)| entry.1).collect();
+    assert!(unused.is_empty(), "no page has these any more: {unused:?}");
+    for (page, made) in [
+        ("README.md", "out/antenna.svg"),
+        ("README.md", "run.html"),
+        ("host/docs/bench.md", "runs/report.html"),
+        ("host/docs/real.md", "target/real/zlib/run.html"),
+    ] {
+        assert!(folders[page].0.join(made).is_file(), "{page}: no {made}");
+    }
+}
+
+/// The session that serve.md shows: every message and its answer.
+#[test]
+fn the_session_of_serve_is_what_comes_out() {
+    let docs = fs::read_to_string(root().join("host/docs/serve.md")).unwrap();
+    let session = docs.split_once("    $ trimtab serve\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let (messages, answers): (Vec<_>, Vec<_>) =
+        session.lines().map(str::trim).partition(|line| line.starts_with("{\"op\""));
+    assert_eq!((messages.len(), answers.len()), (3, 3));
+    let folder = Folder::new("docs-serve");
+    let mut command = folder.command(&["serve"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all((messages.join("\n") + "\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stdout).lines().collect::<Vec<_>>(), answers);
+}
+
+/// The text of all tests.
+fn sources(folder: &Path) -> String {
+    let mut all = String::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            all += &sources(&path);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            all += &fs::read_to_string(&path).unwrap();
         }
     }
-    assert!(checked > 30, "{checked}");
+    all
 }
 
 /// The tables of a page, each with the heading and the text of its section.

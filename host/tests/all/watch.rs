@@ -7,7 +7,11 @@ use std::process::{Output, Stdio};
 use crate::common::{Folder, text};
 use serde_json::Value;
 use trimtab::{Combination, Config, Event, Goal, Knob, Record, Scale, Space, WhenFull};
+use trimtab_embedded::flash::RamFlash;
+use trimtab_embedded::journal::Layout;
+use trimtab_embedded::persistent::Persistent;
 use trimtab_embedded::telemetry::{About, Cause, Frame, Proposed, Reporter, wire};
+use trimtab_embedded::watchdog::Watchdog;
 use trimtab_firmware::{antenna, relays};
 
 const BUDGET: usize = 30;
@@ -39,6 +43,43 @@ pub(crate) fn antenna() -> Vec<u8> {
     }
     reporter.end().unwrap();
     bytes
+}
+
+/// The stream of the image `antenna`: the same station, with memory for a serial port.
+fn demo() -> Vec<u8> {
+    struct NoDog;
+    impl Watchdog for NoDog {
+        fn bitten(&mut self) -> Option<u32> {
+            None
+        }
+        fn arm(&mut self, _: u32) {}
+        fn disarm(&mut self) {}
+    }
+    let (mut tuner, mut flash) = (Box::new(antenna::AntennaTuner::new()), RamFlash::<5, 1024, 4>::new());
+    let layout = Layout { range: 0..5 * 1024, records: 40 };
+    let (kept, _) = Persistent::open(&mut tuner, &antenna::task(), &mut flash, layout).unwrap();
+    let mut bytes = Vec::new();
+    let bench = antenna::Bench::new(antenna::Network::SHORT_WIRE);
+    let mut station = antenna::Station::new(kept, bench, NoDog, &mut bytes, 120);
+    station.introduce(Cause::New);
+    (0..120).for_each(|_| assert_ne!(station.step().unwrap().event, Event::Failed));
+    station.bench.network = antenna::Network::MOVED_WIRE;
+    station.check().unwrap();
+    station.restart(40);
+    (0..40).for_each(|_| assert_ne!(station.step().unwrap().event, Event::Failed));
+    let Ok(()) = station.reporter.end();
+    drop(station);
+    bytes
+}
+
+/// The commands of watch.md on the stream of the image, and what they print there.
+#[test]
+fn watch_shows_the_demo_and_replay_repeats_it() {
+    let (folder, docs) = (Folder::new("watch-docs"), include_str!("../../docs/watch.md"));
+    assert!(docs.contains("| trimtab watch - --log antenna.log\ntrimtab replay antenna.log\n"));
+    assert!(fed(&folder, &["watch", "-", "--log", "antenna.log"], &demo()).status.success());
+    let shown: String = folder.stdout(&["replay", "antenna.log"]).lines().map(|line| format!("    {line}\n")).collect();
+    assert!(docs.contains(&format!("The second prints\n\n{shown}\n")), "{shown}");
 }
 
 /// Number of proposals in [`antenna`].

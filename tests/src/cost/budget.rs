@@ -83,7 +83,12 @@ impl Report {
             recomputing.steady(),
             recomputing.mean(Step::both),
             recomputing.worst(Step::both),
-            self.slices.iter().map(|(_, _, count)| *count).max().context("slices were measured")?,
+            self.slices
+                .iter()
+                .filter(|(of, _)| of[0] == "relays")
+                .map(|(_, count)| *count)
+                .max()
+                .context("slices were measured")?,
         ];
         let mut budgets = TARGETS.map(|target| Budget { target, reached: 0 });
         budgets.iter_mut().zip(reached).for_each(|(budget, reached)| budget.reached = reached);

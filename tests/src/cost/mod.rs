@@ -9,7 +9,7 @@
 //! | `state CASE K T L D BYTES CACHE` | the sizes K, T, L and D (0 without projection); bytes of the tuner and of its cache |
 //! | `step CASE MODE T TELL ASK KIND` | instructions of the tell that brings observation T, and of the ask after it |
 //! | `stack CASE MODE BYTES` | peak of the stack over all these calls |
-//! | `slice RUN CALL COUNT` | the most instructions of a call that cannot be cut, over a run |
+//! | `slice CASE RUN CALL COUNT` | the most instructions of a call that cannot be cut, over a run |
 //!
 //! **Choices**
 //! - The images run on an STM32F405. Only the cache of 128 observations does not fit in its 128 KB,
@@ -150,8 +150,8 @@ pub struct Report {
     pub images: Vec<(String, Sizes)>,
     /// Text and rodata of `minimal` at each of [`LEVELS`].
     pub flash: Vec<u64>,
-    /// The longest slices: run, call and instructions.
-    pub slices: Vec<(String, String, u64)>,
+    /// The longest slices: tuner, run, call and instructions.
+    pub slices: Vec<([String; 3], u64)>,
 }
 
 impl Report {
@@ -200,7 +200,7 @@ impl Report {
 
 /// The cases and slices that one image prints.
 #[allow(clippy::type_complexity)]
-fn parse(lines: &[String]) -> Result<(Vec<Case>, Vec<(String, String, u64)>)> {
+fn parse(lines: &[String]) -> Result<(Vec<Case>, Vec<([String; 3], u64)>)> {
     let (mut cases, mut slices): (Vec<Case>, _) = (Vec::new(), Vec::new());
     for line in lines {
         let number = |word: &str| word.parse::<u64>().with_context(|| format!("`{word}` in `{line}`"));
@@ -214,7 +214,9 @@ fn parse(lines: &[String]) -> Result<(Vec<Case>, Vec<(String, String, u64)>)> {
                 let (t, ask, tell) = (number(t)? as usize, number(ask)?, number(tell)?);
                 run_of(&mut cases, name, mode)?.steps.push(Step { t, ask, tell, is_steady: kind == "steady" });
             }
-            ["slice", run, call, count] => slices.push((run.into(), call.into(), number(count)?)),
+            ["slice", name, run, call, count] => {
+                slices.push(([name, run, call].map(String::from), number(count)?));
+            }
             ["stack", name, mode, bytes] => run_of(&mut cases, name, mode)?.stack = number(bytes)?,
             _ => bail!("the image printed a line that is not about cost: `{line}`"),
         }

@@ -27,9 +27,9 @@ impl Display for Report {
             by_observations(f, case)?;
         }
         writeln!(f, "### Slices: the most instructions of a call that cannot be cut\n")?;
-        writeln!(f, "| run | call | instructions |\n|---|---|---:|")?;
-        for (run, call, count) in &self.slices {
-            writeln!(f, "| {run} | `{call}` | {} |", grouped(*count))?;
+        writeln!(f, "| tuner | run | call | instructions |\n|---|---|---|---:|")?;
+        for ([name, run, call], count) in &self.slices {
+            writeln!(f, "| {name} | {run} | `{call}` | {} |", grouped(*count))?;
         }
         writeln!(f, "\n### Bytes of the images\n")?;
         writeln!(f, "| `minimal` at | text + rodata |\n|---|---:|")?;

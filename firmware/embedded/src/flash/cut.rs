@@ -228,7 +228,7 @@ impl<F: Simulated> NorFlash for Cut<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::RamFlash;
+    use crate::flash::{Ecc, EccError, RamFlash};
 
     type Small = RamFlash<2, 8, 1>;
 
@@ -266,5 +266,26 @@ mod tests {
         let mut cells = [0; 8];
         flash.read(0, &mut cells).unwrap();
         assert!(cells.iter().all(|cell| cell & 0x0F == 0x0F) && cells.iter().any(|cell| *cell != 0xFF));
+    }
+
+    /// The words before the torn one are written, those after it are not, and each can be the torn one.
+    #[test]
+    fn a_torn_write_has_one_torn_word() {
+        let mut seen = [0; 4];
+        for seed in 0..100 {
+            let mut flash = Ecc::<RamFlash<1, 64, 8>, 8>::new(RamFlash::new());
+            assert_eq!(Cut::at(&mut flash, 0, Damage::Torn(seed)).write(8, &[0; 32]), Err(CutError::Off));
+            let mut word = [0; 8];
+            let words: [_; 8] = core::array::from_fn(|i| flash.read(8 * i as u32, &mut word).map(|()| word[0]));
+            let torn = words.iter().position(|word| word.is_err()).unwrap();
+            let expected: [_; 8] = core::array::from_fn(|i| match i {
+                i if i == torn => Err(EccError::Torn),
+                i if (1..torn).contains(&i) => Ok(0),
+                _ => Ok(0xFF),
+            });
+            assert_eq!(words, expected, "seed {seed}");
+            seen[torn - 1] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
     }
 }

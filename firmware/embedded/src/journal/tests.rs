@@ -3,6 +3,7 @@ use std::vec::Vec;
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash as _};
 use trimtab::{Event, Knob, Space};
 
+use super::header::{Header, HeaderFault};
 use super::*;
 use crate::flash::{RamFlash, Simulated as _};
 
@@ -133,4 +134,54 @@ fn marks_take_no_slot() {
     }
     assert_eq!(journal.append(&entry(4.0)), Ok(true));
     assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0, 4.0].map(entry).into(), 0));
+}
+
+/// A page of 1024 bytes has room for more: twice as many slots as records and the spare ones.
+#[test]
+fn sizes_by_hand() {
+    let sizes = Sizes::of::<RamFlash<2, 1024, 1>, 2>(4).unwrap();
+    // A slot: length, kind, ten bytes of a record at most, checksum.
+    let slot = 2 + Record::<2>::MOST_BYTES + 4;
+    assert_eq!(sizes, Sizes { header: 28, slot, slots: 2 * 4 + SPARE_SLOTS, mark: 4, marks: 4 * 4 + LEAST_MARKS });
+    assert_eq!(Sizes::of::<RamFlash<2, 256, 1>, 2>(1000), None);
+}
+
+/// Any one bit of a header may change; two in its beginning may not.
+#[test]
+fn a_header_with_a_wrong_bit_is_repaired() {
+    let header = Header { number: 7, before: 300, fingerprint: 0x1122_3344_5566_7788 };
+    let (mut buffer, sizes) = ([0xFF; BUFFER], Sizes::of::<RamFlash<2, 256, 1>, 2>(4).unwrap());
+    let bytes = header.write(&mut buffer, &sizes).unwrap().to_vec();
+    for bit in 0..8 * 28 {
+        let mut wrong = bytes.clone();
+        wrong[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(Header::read(&wrong), Ok(header), "bit {bit}");
+        if bit >= 8 {
+            wrong[0] ^= 0x22;
+            assert_eq!(Header::read(&wrong), Err(HeaderFault::Damaged), "bit {bit} and two more");
+        }
+    }
+}
+
+/// Of the page that is dropped, all records that matter and fit are carried over, best first.
+#[test]
+fn a_dropped_page_leaves_its_best_records() {
+    const WIDE: Layout = Layout { range: 0..2048, records: 4 };
+    let value = |record: &Record<2>| match record.event {
+        Event::Told(value) => value,
+        _ => f32::NAN,
+    };
+    for (most, carried) in [(9.0, &[1.0, 2.0, 3.0, 4.0][..]), (2.5, &[1.0, 2.0]), (0.0, &[])] {
+        let mut flash = RamFlash::<2, 1024, 4>::new();
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, WIDE, 1).unwrap();
+        [4.0, 2.0, 3.0, 1.0, 5.0, 6.0, 7.0, 8.0]
+            .into_iter()
+            .for_each(|value| assert!(!append(&mut journal, &entry(value))));
+        assert_eq!(journal.turn(|record, _| Some(value(record)).filter(|value| *value < most)), Ok(true));
+        journal.append(&entry(9.0)).unwrap();
+        let kept: Vec<Entry<2>> = carried.iter().chain(&[5.0, 6.0, 7.0, 8.0, 9.0]).map(|value| entry(*value)).collect();
+        assert_eq!(entries(&mut journal), (kept.clone(), 0));
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, WIDE, 1).unwrap();
+        assert_eq!(entries(&mut journal), (kept, 0));
+    }
 }

@@ -93,7 +93,7 @@ fn suspects(trials: &[&Trial], counts: &[Count], successes: usize, space: &Named
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let text = |(_, with, count): &(f64, usize, &Count)| {
         let knob = &space.knobs()[count.knob];
-        let level = format!("{}={}", knob.name(), knob.label(count.level));
+        let level = format!("{}={}", knob.name(), knob.short(count.level));
         let here = match *with == trials.len() {
             true => "always".to_string(),
             false => format!("{with} of {}", trials.len()),

@@ -114,6 +114,11 @@ pub(super) fn shown(x: f64) -> String {
     short(x).replace('-', "−")
 }
 
+/// The same, with so many digits that count.
+pub(super) fn estimate(x: f64, digits: usize) -> String {
+    format!("{x:.*e}", digits - 1).parse().map_or_else(|_| shown(x), shown)
+}
+
 /// The same, with an uncertainty.
 pub(super) fn shown_with(mean: f64, std_dev: f64) -> String {
     with_error(mean, std_dev).replace('-', "−")
@@ -184,7 +189,7 @@ pub(super) fn expectations(history: &History, noise: f64) -> impl Iterator<Item 
 
 /// Names below their places, as far as there is room.
 fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
-    let longest = (0..places.len()).map(|level| knob.label(level as u8).chars().count()).max().unwrap_or(1);
+    let longest = (0..places.len()).map(|level| knob.short(level as u8).chars().count()).max().unwrap_or(1);
     let gap = if places.len() > 1 { places[1] - places[0] } else { ACROSS.1 - ACROSS.0 };
     // Less a letter, which keeps neighbours apart.
     let room = |every: usize| ((gap * every as f64 / 7.4) as usize).saturating_sub(1);
@@ -195,7 +200,7 @@ fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
     for (level, at) in places.iter().enumerate() {
         svg.line((*at, UPWARDS.0), (*at, UPWARDS.0 + 4.0), "tick");
         if level.is_multiple_of(every) {
-            svg.text(*at, UPWARDS.0 + 17.0, "number middle", &cut(&knob.label(level as u8), room(every).max(4)));
+            svg.text(*at, UPWARDS.0 + 17.0, "number middle", &cut(&knob.short(level as u8), room(every).max(4)));
         }
     }
 }
@@ -320,6 +325,14 @@ mod tests {
         assert!(["90", "100"].contains(&texts(9e7, 1.7e8).0.as_str()));
         assert_eq!(texts(0.0001, 0.00018).2, " / 10⁻⁶");
         assert_eq!(texts(-2_000_000.0, 0.0), ("−2".into(), "0".into(), " / 10⁶".into()));
+    }
+
+    #[test]
+    fn estimates_have_the_digits_asked_for() {
+        assert_eq!(
+            (estimate(1.38522, 3), estimate(-28.835_2, 4), estimate(0.0, 3)),
+            ("1.39".into(), "−28.84".into(), "0".into())
+        );
     }
 
     #[test]

@@ -11,9 +11,9 @@ use trimtab::{Goal, Level};
 
 use super::effects::{Effect, Learned, Pair, spread};
 use super::failures;
-use super::figures::{self, shown, shown_with};
+use super::figures::{self, estimate, shown, shown_with};
 use crate::draw::ABOUT;
-use crate::draw::number::rough;
+use crate::draw::number::{grouped, rough};
 use crate::draw::svg::escape;
 use crate::session::Session;
 use crate::tune::change::{self, Start};
@@ -25,7 +25,7 @@ use crate::tune::template::Template;
 const STYLE: [&str; 3] =
     [include_str!("../../draw/figure.css"), include_str!("../../draw/page.css"), include_str!("tune.css")];
 /// Most panels of effects, pairs in the table, and pairs drawn.
-const MOST_EFFECTS: usize = 24;
+const MOST_EFFECTS: usize = 12;
 const MOST_PAIRS: usize = 10;
 const DRAWN_PAIRS: usize = 4;
 /// Most characters of a failure's reason.
@@ -106,7 +106,7 @@ impl Page<'_> {
         let mut html = format!(
             "<p>{} of {} combinations were measured{repeats}, {}. {} numbers are good; the number is the {}. Seed {}.</p>\n",
             done - self.history.repeats(),
-            space.cardinality(),
+            grouped(&space.cardinality()),
             if failures > 0 { format!("{failures} failed") } else { "none failed".into() },
             if self.goal() == Goal::Minimise { "Small" } else { "Large" },
             escape(
@@ -133,7 +133,7 @@ impl Page<'_> {
         if let Some(model) = noisy_best(self.session) {
             let expected = shown_with(model.prediction.mean.into(), model.prediction.std_dev.into());
             let gain = Start::of(self.history)
-                .and_then(|start| start.expected_gain(self.session, model.prediction.mean.into()))
+                .and_then(|start| start.expected_gain(model.prediction.mean.into()))
                 .map_or_else(String::new, |gain| format!(", {gain}"));
             let mut html = format!("<p><strong>{expected}</strong>, {}{gain}.</p>\n", model.measured());
             html += &self.pasted(&model.prediction.levels);
@@ -170,16 +170,19 @@ impl Page<'_> {
 
     fn pasted(&self, levels: &[Level]) -> String {
         let space = self.session.space();
-        let mut lines = space.text(levels);
-        if change::is_many(space) && self.template.has_all_places(space) {
-            lines = self.levels(levels);
-        } else if change::is_many(space) {
-            lines = format!("{}\n{lines}", self.levels(levels));
+        let (mut html, mut lines) = (String::new(), Vec::new());
+        if change::is_many(space) {
+            let changes = self.levels(levels).replacen("from start: ", "From start: ", 1);
+            let _ = writeln!(html, "<p>{}.</p>", escape(&changes));
+        }
+        if !change::is_many(space) || !self.template.has_all_places(space) {
+            lines.push(space.short_text(levels));
         }
         if self.template.has_places() {
-            lines += &format!("\n{}", self.template.pasted(space, levels));
+            lines.push(self.template.pasted(space, levels));
         }
-        format!("<pre><code>{}</code></pre>\n", escape(&lines))
+        let lines: Vec<String> = lines.iter().map(|line| unbroken(line)).collect();
+        html + &format!("<pre><code>{}</code></pre>\n", lines.join("\n"))
     }
 
     /// A combination, or with many knobs what differs from the start.
@@ -188,7 +191,7 @@ impl Page<'_> {
         let start = Start::of(self.history).filter(|start| change::is_many(space) && start.levels != levels);
         match start {
             Some(start) => format!("from start: {}", change::levels(space, levels, start.levels, usize::MAX)),
-            None => space.text(levels),
+            None => space.short_text(levels),
         }
     }
 
@@ -231,9 +234,10 @@ impl Page<'_> {
                     best = Some((level, mean));
                 }
             }
-            let (level, mean) =
-                best.map_or((String::new(), String::new()), |(level, mean)| (knob.label(level as Level), shown(mean)));
-            [knob.name().to_string(), shown(effect.spread), level, mean].map(|cell| figures::cut(&cell, 60))
+            let (level, mean) = best.map_or((String::new(), String::new()), |(level, mean)| {
+                (knob.short(level as Level), estimate(mean, 4))
+            });
+            [knob.name().to_string(), estimate(effect.spread, 3), level, mean].map(|cell| figures::cut(&cell, 60))
         });
         let heads = ["knob", "difference", "best level on average", "expected there"];
         html + &table("Importance", &heads, rows)
@@ -245,7 +249,7 @@ impl Page<'_> {
         let knobs = self.session.space().knobs();
         let rows = pairs.iter().take(MOST_PAIRS).map(|pair| {
             let [a, b] = pair.knobs.map(|knob| figures::cut(knobs[knob].name(), 40));
-            [format!("{a} and {b}"), shown(pair.strength)]
+            [format!("{a} and {b}"), estimate(pair.strength, 3)]
         });
         let mut html = String::from(
             "<p>The joint effect of two knobs beyond their separate effects, as far as the model can tell (root mean \
@@ -268,7 +272,7 @@ impl Page<'_> {
             let _ = write!(html, "</div>\n<figcaption>{}: <span class=\"keys\">", escape(b.name()));
             for (i, level) in lines.iter().enumerate() {
                 let _ =
-                    write!(html, "<span>{}{}</span>", figures::sample(i), escape(&figures::cut(&b.label(*level), 24)));
+                    write!(html, "<span>{}{}</span>", figures::sample(i), escape(&figures::cut(&b.short(*level), 24)));
             }
             html += "</span></figcaption>\n</figure>\n";
         }
@@ -306,7 +310,7 @@ impl Page<'_> {
         if !failing.is_empty() {
             let rows = failing.iter().map(|count| {
                 let knob = &space.knobs()[count.knob];
-                let level = format!("{}={}", knob.name(), knob.label(count.level));
+                let level = format!("{}={}", knob.name(), knob.short(count.level));
                 [figures::cut(&level, MOST_WHY), format!("{} of {}", count.failed, count.failed)]
             });
             html += &table("Levels that always failed", &["level", "failed"], rows);
@@ -339,6 +343,15 @@ impl Page<'_> {
     }
 }
 
+/// Words that a browser does not break at their hyphens: `-fno-gcse` is one flag.
+fn unbroken(line: &str) -> String {
+    let words = line.split(' ').map(|word| match word.contains('-') {
+        true => format!("<span>{}</span>", escape(word)),
+        false => escape(word),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A table whose first column names the rows.
 fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut html = String::from("<div class=\"scroll\"><table class=\"left\">\n");
@@ -352,6 +365,7 @@ fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<I
         html += "<tr>";
         for (i, cell) in row.iter().enumerate() {
             let _ = match i {
+                0 if cell.chars().count() > 40 => write!(html, "<th scope=\"row\" class=\"wrap\">{}</th>", clean(cell)),
                 0 => write!(html, "<th scope=\"row\">{}</th>", clean(cell)),
                 _ if cell.chars().count() > 40 => write!(html, "<td class=\"wrap\">{}</td>", clean(cell)),
                 _ => write!(html, "<td>{}</td>", clean(cell)),

@@ -31,6 +31,20 @@ fn repeats(asked: &[String]) -> usize {
     asked.len() - counts.len()
 }
 
+/// The model cuts bad outliers, so of a bad start it expects less than was measured there.
+#[test]
+fn the_gain_is_from_what_was_measured_at_the_start() {
+    let folder = Folder::new("tune-noise-gain");
+    noisy(&folder, 1);
+    let output = run(&folder, &["--budget", "60", "--start", "opt=Os,unroll=8,block=256", "--log", "run.jsonl"]);
+    let out = text(&output.stdout);
+    let start = lines(&folder, "run.jsonl")[2]["value"].as_f64().unwrap();
+    let best: f64 = out.strip_prefix("best      ").unwrap().split(" ±").next().unwrap().parse().unwrap();
+    let first = out.lines().next().unwrap();
+    let percent: f64 = first.rsplit_once(", −").unwrap().1.strip_suffix(" % from start").unwrap().parse().unwrap();
+    assert!(start > 1900.0 && (100.0 * (1.0 - best / start) - percent).abs() < 0.2, "{start} {out}");
+}
+
 #[test]
 fn none_never_measures_twice_and_auto_does() {
     let folder = Folder::new("tune-noise");

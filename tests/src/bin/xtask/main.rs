@@ -1,6 +1,6 @@
 //! The project's own commands: `cargo xtask`, `cargo qemu`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -72,40 +72,89 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(words: &[&str]) -> Result<ExitCode> {
-    match words {
-        [] | ["help" | "--help" | "-h", ..] => println!("{HELP}"),
-        ["test"] => return steps::test(),
-        ["setup"] => setup::run()?,
-        ["cost"] => cost()?,
-        ["bench", "drift"] => bench("trimtab-tests", "drift")?,
-        ["bench", "nearest"] => return bench_nearest(),
-        ["bench", "peers"] => bench("trimtab-host", "peers")?,
-        ["bench", "serve"] => bench("trimtab-host", "serve")?,
-        ["bench", "real", rest @ ..] => real::run(&real::Request::parse(rest)?)?,
+    parse(words)?()
+}
+
+/// What a command does, once its words are understood.
+type Task = Box<dyn FnOnce() -> Result<ExitCode>>;
+
+/// Understands a command without doing it.
+fn parse(words: &[&str]) -> Result<Task> {
+    Ok(match words {
+        [] | ["help" | "--help" | "-h", ..] => print(HELP),
+        ["test"] => Box::new(steps::test),
+        ["setup"] => done(setup::run),
+        ["cost"] => done(cost),
+        ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
+        ["bench", "nearest"] => Box::new(bench_nearest),
+        ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
+        ["bench", "serve"] => done(|| bench("trimtab-host", "serve")),
+        ["bench", "real", rest @ ..] => {
+            let request = real::Request::parse(rest)?;
+            done(move || real::run(&request))
+        }
         ["bench", ..] => {
             bail!("there are five benches: `cargo xtask bench drift`, `… nearest`, `… peers`, `… real` and `… serve`")
         }
-        ["paper", rest @ ..] => return paper::run(&paper::Request::parse(rest)?),
-        ["soak", "help" | "--help" | "-h"] => println!("{}", soak::HELP),
-        ["fuzz", "help" | "--help" | "-h"] => println!("{}", fuzz::HELP),
-        ["fuzz", rest @ ..] => fuzz::run(&fuzz::Request::parse(rest)?)?,
-        ["miri", "help" | "--help" | "-h"] => println!("{}", miri::HELP),
-        ["miri", rest @ ..] => miri::run(rest)?,
-        ["coverage", "help" | "--help" | "-h"] => println!("{}", coverage::HELP),
-        ["coverage"] => coverage::run()?,
-        ["mutants", "help" | "--help" | "-h"] => println!("{}", mutants::HELP),
-        ["mutants", rest @ ..] => mutants::run(&mutants::Request::parse(rest)?)?,
-        ["soak", rest @ ..] => return soak::run(&soak::Request::parse(rest)?),
-        ["promises"] => promises()?,
-        ["web"] => drop(web::run()?),
-        ["flash", rest @ ..] => return flash::run(&flash::Request::parse(rest)?),
-        ["new", folder] => new(Path::new(folder))?,
+        ["paper", rest @ ..] => {
+            let request = paper::Request::parse(rest)?;
+            Box::new(move || paper::run(&request))
+        }
+        ["soak", "help" | "--help" | "-h"] => print(soak::HELP),
+        ["soak", rest @ ..] => {
+            let request = soak::Request::parse(rest)?;
+            Box::new(move || soak::run(&request))
+        }
+        ["fuzz", "help" | "--help" | "-h"] => print(fuzz::HELP),
+        ["fuzz", rest @ ..] => {
+            let request = fuzz::Request::parse(rest)?;
+            done(move || fuzz::run(&request))
+        }
+        ["miri", "help" | "--help" | "-h"] => print(miri::HELP),
+        ["miri", rest @ ..] => {
+            let request = miri::Request::parse(rest)?;
+            done(move || miri::run(&request))
+        }
+        ["coverage", "help" | "--help" | "-h"] => print(coverage::HELP),
+        ["coverage"] => done(coverage::run),
+        ["mutants", "help" | "--help" | "-h"] => print(mutants::HELP),
+        ["mutants", rest @ ..] => {
+            let request = mutants::Request::parse(rest)?;
+            done(move || mutants::run(&request))
+        }
+        ["web"] => done(|| web::run().map(drop)),
+        ["promises"] => done(promises),
+        ["flash", rest @ ..] => {
+            let request = flash::Request::parse(rest)?;
+            Box::new(move || flash::run(&request))
+        }
+        ["new", folder] => {
+            let folder = PathBuf::from(folder);
+            done(move || new(&folder))
+        }
         ["new", ..] => bail!("name a folder: cargo xtask new ../my-board"),
-        ["qemu"] => print!("{}", emulate::overview()?),
-        ["qemu", rest @ ..] => return emulate::run(&emulate::Request::parse(rest)?),
+        ["qemu"] => done(|| {
+            print!("{}", emulate::overview()?);
+            Ok(())
+        }),
+        ["qemu", rest @ ..] => {
+            let request = emulate::Request::parse(rest)?;
+            Box::new(move || emulate::run(&request))
+        }
         _ => bail!("there is no `cargo xtask {}`. `cargo xtask` lists the commands.", words.join(" ")),
-    }
-    Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn print(text: &'static str) -> Task {
+    done(move || {
+        println!("{text}");
+        Ok(())
+    })
+}
+
+/// A task that succeeds if it ends.
+fn done(task: impl FnOnce() -> Result<()> + 'static) -> Task {
+    Box::new(|| task().map(|()| ExitCode::SUCCESS))
 }
 
 fn new(folder: &Path) -> Result<()> {
@@ -152,5 +201,31 @@ fn shown(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{}.{} s", seconds, time.subsec_millis() / 100),
         seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trimtab_tests::docs;
+
+    #[test]
+    fn every_xtask_in_the_docs_is_one() {
+        let mut seen = 0;
+        for block in docs::blocks(&trimtab_tests::root()).unwrap() {
+            // The page makes this folder first.
+            for command in block.commands().iter().map(|command| command.replace("/tmp/chip", ".")) {
+                let words: Vec<&str> = command.split_whitespace().take_while(|word| *word != "|").collect();
+                let parsed = match words[..] {
+                    ["cargo", "xtask", ..] => parse(&words[2..]),
+                    ["cargo", "qemu", ..] => parse(&words[1..]),
+                    _ => continue,
+                };
+                assert!(parsed.is_ok(), "{}: {command}: {:#}", block.page, parsed.err().unwrap());
+                seen += 1;
+            }
+        }
+        assert!(seen > 8, "{seen}");
+        assert!(parse(&["tset"]).is_err() && parse(&["bench", "rael"]).is_err());
     }
 }

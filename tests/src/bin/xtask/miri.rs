@@ -22,20 +22,32 @@ nightly toolchain; without rustup it says so and ends.
 
 const MACHINES: [&str; 2] = ["x86_64-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
-pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let (core, journal) = match words {
-        [] => (true, true),
-        ["core"] => (true, false),
-        ["journal"] => (false, true),
-        _ => anyhow::bail!("{HELP}"),
-    };
+/// What to interpret.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Request {
+    core: bool,
+    journal: bool,
+}
+
+impl Request {
+    pub(crate) fn parse(words: &[&str]) -> Result<Self> {
+        match words {
+            [] => Ok(Self { core: true, journal: true }),
+            ["core"] => Ok(Self { core: true, journal: false }),
+            ["journal"] => Ok(Self { core: false, journal: true }),
+            _ => anyhow::bail!("{HELP}"),
+        }
+    }
+}
+
+pub(crate) fn run(request: &Request) -> Result<()> {
     tools::components(NIGHTLY, &["miri", "rust-src"])?;
     let (portable, _) = tools::portable()?;
     for machine in MACHINES {
-        if core {
+        if request.core {
             interpret(machine, &["--package", "trimtab", "--features", "postcard", "--lib"], [].into_iter())?;
         }
-        if journal {
+        if request.journal {
             let features: &[&str] = if portable == PACKAGE { &["--no-default-features"] } else { &[] };
             let words = [&["--package", &portable, "--lib"], features].concat();
             interpret(machine, &words, ["journal::", "flash::"].into_iter())?;

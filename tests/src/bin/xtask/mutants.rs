@@ -65,6 +65,8 @@ pub(crate) fn run(request: &Request) -> Result<()> {
             let folder = output.join(pass);
             fs::create_dir_all(&folder)?;
             let mut command = command(request, package, &folder, *pass == TRACE)?;
+            // On a busy machine the suites take minutes.
+            command.args(["--timeout", if *pass == PASSES[0].0 { "90" } else { "600" }]);
             // Not after `--`, which the tests get but not their build.
             command.args(tests.iter().map(|word| format!("--cargo-arg={word}")));
             match &count.survivors[..] {
@@ -99,7 +101,7 @@ fn command(request: &Request, package: &str, output: &Path, is_trace: bool) -> R
     let mut command = cargo();
     let tested = if is_trace { "trimtab-tests" } else { &name };
     command.args(["mutants", "--package", &name, "--test-package", tested, "--jobs", "1", "--output"]);
-    command.arg(output).args(["--timeout", "90", "--build-timeout", "300"]);
+    command.arg(output).args(["--build-timeout", "600"]);
     // cargo-mutants looks for the baseline's tests in the changed package.
     command.args(if is_trace { ["--baseline", "skip"] } else { ["--features", features] });
     command.args(["--no-shuffle", "--exclude-re", "impl (Debug|fmt::Display|core::error::Error)"]);

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | no option | 12 seeds, 60 measurements each; SQLite also with noise |
 //! | `--quick` | one seed, 6 measurements, without Optuna: whether it works |
+//! | `--program FILE` | this `trimtab` instead of an optimized one, which takes minutes to build |
 //! | `--prepare` | only the folders `target/real/zlib` and `target/real/sqlite`, for `trimtab tune` |
 //!
 //! **Choices**
@@ -41,20 +42,22 @@ libsqlite3-sys = \"=0.35.0\"
 ";
 
 /// The options.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     quick: bool,
     prepare: bool,
+    program: Option<PathBuf>,
 }
 
 impl Request {
     pub(crate) fn parse(words: &[&str]) -> Result<Self> {
-        let mut request = Self { quick: false, prepare: false };
-        for word in words {
+        let (mut request, mut words) = (Self::default(), words.iter());
+        while let Some(word) = words.next() {
             match *word {
                 "--quick" => request.quick = true,
                 "--prepare" => request.prepare = true,
-                _ => bail!("`cargo xtask bench real` does not know {word}; it has --quick and --prepare"),
+                "--program" => request.program = Some(words.next().context("--program needs a file")?.into()),
+                _ => bail!("`cargo xtask bench real` does not know {word}; it has --quick, --prepare and --program"),
             }
         }
         Ok(request)
@@ -78,6 +81,17 @@ impl Request {
     }
 }
 
+impl Request {
+    /// The program to race, by its whole path: it runs in another folder.
+    fn program(&self) -> Result<PathBuf> {
+        if let Some(program) = &self.program {
+            return program.canonicalize().with_context(|| format!("there is no {}", program.display()));
+        }
+        ensure!(cargo().args(["build", "--release", "--package", "trimtab-host"]).status()?.success(), "no trimtab");
+        Ok(root().join("target/release/trimtab"))
+    }
+}
+
 pub(crate) fn run(request: &Request) -> Result<()> {
     for (tool, debian) in [("gcc", "gcc"), ("valgrind", "valgrind")] {
         ensure!(
@@ -87,12 +101,10 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     }
     let folder = prepare()?;
     if request.prepare {
-        println!("{} has zlib and sqlite; `cd` there and tune", folder.display());
+        println!("target/real/zlib and target/real/sqlite are ready: `cd` there and tune");
         return Ok(());
     }
-    // Built before, so that it can run in another folder.
-    ensure!(cargo().args(["build", "--release", "--package", "trimtab-host"]).status()?.success(), "no trimtab");
-    let trimtab = root().join("target/release/trimtab");
+    let trimtab = request.program()?;
     for [example, instance, out, options] in request.races() {
         println!("$ cd target/real/{example}; trimtab bench --instance {instance} {options} --out {out}");
         let mut command = Command::new(&trimtab);
@@ -158,5 +170,8 @@ mod tests {
         assert!(full.races().iter().all(is_full));
         assert_eq!(Request::parse(&["--quick"]).unwrap().races().len(), 2);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
+        let own = Request::parse(&["--quick", "--program", "no/such/file"]).unwrap();
+        assert!(own.quick && own.program().unwrap_err().to_string().contains("no/such/file"));
+        assert!(Request::parse(&["--program"]).is_err());
     }
 }
