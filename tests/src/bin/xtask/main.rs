@@ -122,6 +122,7 @@ fn parse(words: &[&str]) -> Result<Task> {
             let request = mutants::Request::parse(rest)?;
             done(move || mutants::run(&request))
         }
+        ["web"] => done(|| web::run().map(drop)),
         ["promises"] => done(promises),
         ["web"] => done(|| web::run().map(drop)),
         ["flash", rest @ ..] => {
