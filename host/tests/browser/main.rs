@@ -52,6 +52,9 @@ const CLASHES: &str = r#"(() => {
     return found;
 })()"#;
 
+/// Figures of the page: per problem, of the test error where there is one, of all problems, of Lemma 1.
+const FIGURES: usize = 5 * 4 + 4 + 4 + 2;
+
 #[test]
 fn the_page_is_quiet_and_whole() {
     let (_folder, page, mut browser) = open("browser-whole", SIZE);
@@ -70,7 +73,7 @@ fn the_page_is_quiet_and_whole() {
             "[...document.querySelectorAll('.panels svg')].map((e) => e.getBoundingClientRect()).map((r) => [r.width, r.height])",
         );
         let panels = panels.as_array().unwrap();
-        assert_eq!(panels.len(), 2 * (5 * 4 + 4 + 2));
+        assert_eq!(panels.len(), 2 * FIGURES);
         for size in panels {
             assert!(size[0].as_f64().unwrap() > 300.0 && size[1].as_f64().unwrap() > 150.0, "{size} at {width}");
         }
@@ -94,7 +97,7 @@ fn figures_stand_alone() {
         assert_eq!(lines, 0, "{} has lines without colour", path.display());
         count += 1;
     }
-    assert_eq!(count, 5 * 4 + 4 + 2);
+    assert_eq!(count, FIGURES);
 }
 
 /// A column of a table as it is shown, top to bottom.
@@ -152,7 +155,7 @@ fn the_legend_hides_a_method_in_every_figure() {
         browser.screen(width, false);
         browser.open(&page);
         // Every panel but those of Lemma 1.
-        let panels = 2 * (5 * 4 + 4 + 1);
+        let panels = 2 * (FIGURES as u64 - 1);
         assert_eq!((shown(&mut browser, "random"), shown(&mut browser, "trimtab")), (panels, panels));
         let button = "[data-toggle=\"random\"]";
         browser.click(button);

@@ -124,7 +124,6 @@ fn parse(words: &[&str]) -> Result<Task> {
         }
         ["web"] => done(|| web::run().map(drop)),
         ["promises"] => done(promises),
-        ["web"] => done(|| web::run().map(drop)),
         ["flash", rest @ ..] => {
             let request = flash::Request::parse(rest)?;
             Box::new(move || flash::run(&request))
