@@ -5,16 +5,16 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`antenna`] | the chip's antenna station, live, beside random and local search |
-//! | [`bits`] | the same run beside the committed trace of a chip |
-//! | [`replay`] | a chip's log, repeated and drawn as by `trimtab replay` |
-//! | [`hand`] | five knobs, whose values the visitor tells |
-//! | [`map`] | the paper's random map in two dimensions |
-//! | [`abi`] | what the page calls |
+//! | `antenna` | the chip's antenna station, live, beside random and local search |
+//! | `bits` | the same run beside the committed trace of a chip |
+//! | `replay` | a chip's log, repeated and drawn as by `trimtab replay` |
+//! | `hand` | five knobs, whose values the visitor tells |
+//! | `map` | the paper's random map in two dimensions |
+//! | `abi` | what the page calls |
 //!
 //! **Choices**
 //! - The host is a program, not a library, so the modules that the page shares with it are compiled
-//!   here from its files: [`bench`], [`device`], `draw`, `error`. There is one source of each.
+//!   here from its files: `bench`, `device`, `draw`, `error`. There is one source of each.
 //! - The interface is kept by hand: numbers in, JSON or raw `f32` out. Bindings that are generated
 //!   were larger.
 
