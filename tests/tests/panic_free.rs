@@ -68,7 +68,9 @@ fn the_image_also_runs() {
 #[test]
 fn every_public_function_is_called() {
     let image = sources(&root().join("firmware/src/bin/panic_free"));
-    let core = sources(&root().join("core/src"));
+    // defmt's `Format` is not part of the proof, as the image's head says: what it calls is not either.
+    let format = fs::read_to_string(root().join("core/src/space/log.rs")).unwrap();
+    let core = sources(&root().join("core/src")).replace(&format, "");
     let is_called = |name: &str| {
         let mut places = image.match_indices(name).map(|(at, _)| (&image[..at], &image[at + name.len()..]));
         places.any(|(before, after)| !before.ends_with(is_of_a_name) && after.starts_with(['(', ':']))
