@@ -297,6 +297,15 @@ impl<const K: usize, const M: usize> Product<K, M> {
         product
     }
 
+    /// The position of a level, from 0 to 1: of a graded knob, or of one with two levels.
+    pub(crate) fn position(&self, knob: usize, level: Level) -> f32 {
+        let Some(factor) = self.factors.get(knob) else { return 0.0 };
+        if factor.kind == Kind::Valued {
+            return self.tables.get(usize::from(factor.first) + usize::from(level)).copied().unwrap_or(0.0);
+        }
+        f32::from(level) / (f32::from(factor.levels) - 1.0)
+    }
+
     /// Whether a knob is graded.
     pub(crate) fn is_graded(&self, knob: usize) -> bool {
         self.factors.get(knob).is_some_and(Factor::is_graded)
