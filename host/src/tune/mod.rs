@@ -32,7 +32,7 @@ mod extract;
 mod finish;
 mod history;
 mod import;
-mod log;
+pub(crate) mod log;
 mod measure;
 mod plan;
 mod process;
