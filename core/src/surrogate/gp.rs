@@ -89,6 +89,8 @@ pub struct Gp<const T: usize, const P: usize> {
     ones_weights: [f32; T],
     /// How many of the two vectors of weights are known.
     weighed: u8,
+    /// Whether the covariances of the next observation are written.
+    is_written: bool,
     /// 1/Kᵢᵢ.
     inverse_own: [f32; T],
     mean: f32,
@@ -111,6 +113,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             weights: [0.0; T],
             ones_weights: [0.0; T],
             weighed: 0,
+            is_written: false,
             inverse_own: [0.0; T],
             mean: 0.0,
             mean_variance: 0.0,
@@ -136,8 +139,10 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 
     /// Keeps the first n observations. Call [`condition`](Self::condition) again before a
     /// posterior.
+    #[inline(never)]
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
+        self.is_written = false;
         (self.whitened, self.weighed) = (self.whitened.min(n), 0);
     }
 
@@ -150,12 +155,30 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// i with those before it and, last, with itself, noise included.
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
         (self.len()..n).try_for_each(|i| {
-            let inverse_own = self.inverse_own.get_mut(i).ok_or(CholeskyError::Full)?;
-            self.factor.append_with(|row| {
-                write(i, row);
-                *inverse_own = row.last().map_or(0.0, |own| 1.0 / own);
-            })
+            self.write_row(|row| write(i, row))?;
+            self.append_written()
         })
+    }
+
+    /// The first half of [`extend`](Self::extend) by one observation: only writes its covariances.
+    pub(crate) fn write_row(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
+        let inverse_own = self.inverse_own.get_mut(self.factor.len()).ok_or(CholeskyError::Full)?;
+        self.is_written = true;
+        self.factor.write(|row| {
+            write(row);
+            *inverse_own = row.last().map_or(0.0, |own| 1.0 / own);
+        })
+    }
+
+    /// Whether the second half is to follow.
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// The second half: the observation joins the factor.
+    pub(crate) fn append_written(&mut self) -> Result<(), CholeskyError> {
+        self.is_written = false;
+        self.factor.append_written()
     }
 
     /// Conditions on the costs of all observations in the factor: mean, signal variance and
