@@ -21,9 +21,10 @@
 //! - Everything is computed from whitened vectors (L⁻¹ times something), so a posterior takes one
 //!   forward substitution and no inverse. They grow with the factor: a new observation adds one
 //!   element to each and changes none.
-//! - The weights give the mean before that substitution, and one observation bounds the variance:
-//!   most candidates that cannot win are dropped there, the others on the way. Weights cost two
-//!   substitutions per observation, so they are computed only where something is dropped by them.
+//! - The weights give the mean before that substitution. One observation bounds the variance, and so
+//!   does what was left of it with fewer observations: most candidates that cannot win are dropped
+//!   there, the others on the way. Weights cost two substitutions per observation, so they are
+//!   computed only where something is dropped by them.
 //! - The process does not know combinations: callers pass covariances and get slopes with respect
 //!   to them.
 //!
@@ -269,41 +270,50 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// with the observations.
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
         let nothing = Posterior::new(self.mean, self.signal * own);
+        let mut most = f32::INFINITY;
         let write = |row: &mut [f32]| {
             write(row);
             own
         };
-        self.posterior_above(write, |_| 0.0).unwrap_or(nothing)
+        self.posterior_above(write, |_| 0.0, &mut most).unwrap_or(nothing)
     }
 
     /// The same, or `None` once the variance is known to be below `needed(mean)`, the variance that
-    /// a candidate of this mean needs. `write` also returns the combination's own variance.
+    /// a candidate of this mean needs. `write` also returns the combination's own variance. `most` is
+    /// a bound of the share of the signal variance that is left, and becomes a sharper one.
     pub(crate) fn posterior_above(
         &self,
         write: impl FnOnce(&mut [f32]) -> f32,
         needed: impl FnOnce(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         let mut v = [0.0; T];
         let k = v.get_mut(..self.len())?;
         let own = write(k);
-        let least = self.least_share(own, k, needed)?;
+        let least = self.least_share(own, k, needed, most)?;
         let mut partial = Partial::new(own);
-        self.absorb(&mut v, &mut partial, least).then(|| self.finish(&partial))
+        let is_above = self.absorb(&mut v, &mut partial, least);
+        *most = most.min(partial.share);
+        is_above.then(|| self.finish(&partial))
     }
 
     /// The share of the signal variance that a candidate must keep to have the variance that it
-    /// needs; `None` if one observation alone leaves less.
-    pub(crate) fn least_share(&self, own: f32, k: &[f32], needed: impl FnOnce(f32) -> f32) -> Option<f32> {
+    /// needs; `None` if at most less is left, by the bound or by one observation alone.
+    fn least_share(&self, own: f32, k: &[f32], needed: impl FnOnce(f32) -> f32, most: &mut f32) -> Option<f32> {
         let ones = 1.0 - dot(k, &self.ones_weights);
         let needed = needed(self.mean + dot(k, &self.weights)) / self.signal - ones * ones * self.mean_variance;
         // A variance is never negative, so a need of 0 or less drops nothing.
         let least = if needed > 0.0 { needed } else { return Some(f32::NEG_INFINITY) };
-        let mut most = 0.0;
-        for (k, inverse) in k.iter().zip(&self.inverse_own) {
-            let explained = k * k * inverse;
-            most = if explained > most { explained } else { most };
+        if *most <= least {
+            return None;
         }
-        (own - most > least).then_some(least)
+        let mut explained = 0.0;
+        for (k, inverse) in k.iter().zip(&self.inverse_own) {
+            let by_one = k * k * inverse;
+            explained = if by_one > explained { by_one } else { explained };
+        }
+        *most = most.min(own - explained);
+        (*most > least).then_some(least)
     }
 
     /// Whitens those covariances in `v` that `partial` does not cover yet. Returns false once the

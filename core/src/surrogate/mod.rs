@@ -284,6 +284,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.assess(&config.prior, self.repeats(config, &noise));
     }
 
+    /// Whether pending combinations are in the process as fantasies.
+    pub(crate) fn has_fantasies(&self) -> bool {
+        !self.fantasies.is_empty()
+    }
+
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
     pub(crate) fn is_settled(&self) -> bool {
         self.fantasies.is_empty() && !self.is_learning()
@@ -332,17 +337,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// The posterior of a combination, in standardised units. `needed(mean)` is the variance that a
     /// candidate of this mean needs; the work stops with `None` once the variance is known to be
-    /// smaller.
+    /// smaller. `most` is a bound of the share of it that is left, and becomes a sharper one.
     #[inline(never)]
     pub(crate) fn posterior(
         &self,
         space: &Space<K>,
         c: &Combination<K>,
         needed: &dyn Fn(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         let x = self.geometry.locate(space, c);
         let point = Point { combination: c, x: &x };
-        self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed)
+        self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed, most)
     }
 
     /// [`posterior`](Self::posterior) of the combination beside a path that has this level of the
@@ -354,11 +360,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         path: &Path<K, T>,
         (knob, level): (usize, Level),
         needed: &dyn Fn(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         if D > 0 {
-            return self.posterior(space, &path.at().with(knob, level), needed);
+            return self.posterior(space, &path.at().with(knob, level), needed, most);
         }
-        self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed)
+        self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed, most)
     }
 
     /// A posterior for a caller that keeps the whitened covariances `v` and their `partial` sums:

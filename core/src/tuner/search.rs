@@ -108,6 +108,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             self.search.sweep.begin(&self.space, &mut self.table, (most, from), &mut random);
             self.table.factors = self.model.factors;
         }
+        self.table.keep_bounds(self.model.factors);
     }
 
     /// Number of combinations of a space that is its own table, or 0.
@@ -185,7 +186,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return None;
         }
         let posterior = match row {
-            None => self.model.posterior(&self.space, &c, &self.needed(prune, self.bar()))?,
+            None => {
+                let (place, needed) = (self.search.row - 1, self.needed(prune, self.bar()));
+                let mut most = self.table.bound(place);
+                let posterior = self.model.posterior(&self.space, &c, &needed, &mut most);
+                self.keep_bound(place, most);
+                posterior?
+            }
             Some(row) => {
                 if row.partial.len() == 0 {
                     row.x = self.model.geometry.locate(&self.space, &c);
@@ -250,7 +257,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let posterior = match row {
             None => {
                 let bar = if is_sweeping { self.search.sweep.bar() } else { self.bar() };
-                self.model.posterior_beside(&self.space, path, (knob, level), &self.needed(prune, bar))?
+                let (place, needed) = (self.search.row - 1, self.needed(prune, bar));
+                let mut most = self.table.bound(place);
+                let path = &self.search.path;
+                let posterior = self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most);
+                self.keep_bound(place, most);
+                posterior?
             }
             Some(row) => {
                 if D > 0 && row.partial.len() == 0 {
@@ -281,13 +293,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Some(scored)
     }
 
+    /// Remembers what is at most left of a row's variance. With fantasies it is less than without.
+    fn keep_bound(&mut self, row: usize, most: f32) {
+        if !self.model.has_fantasies() {
+            self.table.set_bound(row, most);
+        }
+    }
+
     /// The score that a candidate has to beat.
     fn bar(&self) -> f32 {
         self.search.best.as_ref().map_or(f32::INFINITY, |best| best.score)
     }
 
     /// The variance that a candidate of a given mean needs to beat this score.
-    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 {
+    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P> {
         let (rule, bar) = (self.search.rule, if prune { bar } else { f32::INFINITY });
         move |mean| rule.needed_variance(mean, bar)
     }
