@@ -489,4 +489,43 @@ mod tests {
         at_once.extend(3, write).unwrap();
         assert_eq!(posterior(&mut at_once), three);
     }
+
+    /// Two observations with K = I, costs 1 and 3, and one repeat: every part of the likelihood.
+    #[test]
+    fn the_likelihood_by_hand() {
+        let mut gp = Gp::<2, { triangle(2) }>::new();
+        gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = f32::from(u8::from(i == j)))).unwrap();
+        let repeats = Repeats { missing: 0.0, count: 1.0, square: 0.5, log_noise: -0.7 };
+        let prior = Prior { mean_precision: 2.0, signal_weight: 1.0 };
+        gp.condition(&[1.0, 3.0], &prior, repeats);
+        // μ = 4/(2 + 2) = 1; the square is 10 − 4·1 + 0.5 = 6.5; s² = (6.5 + 1)/(3 + 1).
+        let signal = 7.5f32 / 4.0;
+        assert!((gp.signal() - signal).abs() < 1e-6);
+        let (three, log_signal) = (3.0, signal.ln());
+        let twice = three * (LN_2_PI + log_signal) + 6.5 / signal - 0.7 + (log_signal + 1.0 / signal) + 2.0f32.ln();
+        assert!((gp.log_likelihood() + 0.5 * twice).abs() < 1e-5, "{} {}", gp.log_likelihood(), -0.5 * twice);
+        // One without a cost counts as none: the square stays and is shared among fewer.
+        gp.condition(&[1.0, 3.0], &prior, Repeats { missing: 1.0, ..repeats });
+        assert!((gp.signal() - 7.5 / 3.0).abs() < 1e-6);
+    }
+
+    /// What is left of a variance bounds it, and becomes sharper with every call.
+    #[test]
+    fn a_bound_drops_a_candidate_before_it_is_solved() {
+        let mut gp = Gp::<2, { triangle(2) }>::new();
+        gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.0 } else { 0.5 }))
+            .unwrap();
+        gp.condition(&[-1.0, 1.0], &Prior::FIXED, Repeats::default());
+        let row = |row: &mut [f32]| {
+            row.fill(0.6);
+            1.0
+        };
+        // Alone each leaves 1 − 0.36; together 1 − 0.48.
+        let mut most = f32::INFINITY;
+        assert_eq!(gp.posterior_above(row, |_| 0.7, &mut most), None);
+        assert!((most - 0.64).abs() < 1e-6, "{most}");
+        assert!(gp.posterior_above(row, |_| 0.0, &mut most).is_some_and(|p| (p.variance - 0.52).abs() < 1e-6));
+        assert!((most - 0.52).abs() < 1e-6, "{most}");
+        assert_eq!(gp.posterior_above(row, |_| 0.6, &mut most), None);
+    }
 }

@@ -263,3 +263,49 @@ fn a_cache_of_any_length_proposes_the_same() {
         tuner.tell(&proposal.combination, levels.map(|(i, l)| f32::from(*l) * (i as f32 - 4.5)).sum()).unwrap();
     }
 }
+
+/// ± is 1.25 times the root of the variance and of the doubt, which repeats share.
+#[test]
+fn the_uncertainty_of_what_is_measured_by_hand() {
+    const KNOBS: [Knob; 3] = [Knob::nominal(4), Knob::ranked(6), Knob::nominal(3)];
+    type Three = crate::tuner!(KNOBS, observations: 16, rows: 32);
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 3).unwrap();
+    for i in 0..times(12, 6) {
+        let c = tuner.ask().unwrap().combination;
+        tuner.tell(&c, [0.3, 1.9, 0.2, 1.1, 2.0][i % 5] + 0.1 * i as f32).unwrap();
+    }
+    for repeats in [1.0f32, 2.0] {
+        let c = tuner.best_observed().unwrap().combination;
+        let i = tuner.model.observations.find(&c).unwrap();
+        let variance = tuner.model.measured(i).unwrap().variance + tuner.model.noise.doubt / repeats;
+        let expected = 1.25 * variance.sqrt() * tuner.model.standard.deviation();
+        let own = tuner.predict(&c).unwrap().std_dev;
+        assert!((own / expected - 1.0).abs() < 1e-5, "{repeats}: {own}, not {expected}");
+        let value = tuner.best_observed().unwrap().value;
+        tuner.tell(&c, value - 0.01).unwrap();
+    }
+}
+
+/// Under noise the best are measured again, up to the limit and not beyond, and none that is pending.
+#[test]
+fn repeats_reach_their_limit_and_spare_what_is_pending() {
+    const KNOBS: [Knob; 3] = [Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)];
+    type Three = crate::tuner!(KNOBS, observations: 24, rows: 32);
+    let config = Config { remeasure: 3, noise: Noise::Given(1.0), ..Config::default() };
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), config, 5).unwrap();
+    let mut most = 0;
+    for i in 0..40u32 {
+        let Ok(first) = tuner.ask() else { break };
+        if let Ok(second) = tuner.ask() {
+            assert_ne!(second.combination, first.combination);
+            tuner.cancel(&second.combination);
+        }
+        let c = first.combination;
+        let exact = c.levels().iter().map(|level| f32::from(*level)).sum::<f32>();
+        tuner.tell(&c, exact + [-1.0, 0.6, 1.1, -0.4, 0.2, -0.9, 0.8][i as usize % 7]).unwrap();
+        most = most.max(tuner.observations().map(|o| o.repeats).max().unwrap());
+    }
+    assert_eq!(most, 3);
+}
