@@ -342,7 +342,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// Whether a combination may be asked: feasible, without an outcome, and not pending.
     #[inline(never)]
     fn is_open(&self, c: &Combination<K>) -> bool {
-        self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
+        let is_known = self.model.observations.find(c).is_some() || self.pending.contains(c);
+        !is_known && self.space.is_feasible(c) && self.space.canonical(*c) == *c
     }
 
     /// The measured observation with the smallest posterior mean; of equals the first.

@@ -49,6 +49,8 @@ pub(super) struct Search<const K: usize, const T: usize> {
     /// What has to be done before the next row, and whether the path goes on from the second start.
     before: Before,
     is_second: bool,
+    /// Where the path goes on after a change of several knobs: one made others idle.
+    pub(super) jump: Option<Combination<K>>,
     best: Option<Scored<K>>,
     /// The score of what is proposed in the end.
     pub(super) score: f32,
@@ -70,6 +72,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
         sweep: Sweep::EMPTY,
         before: Before::Nothing,
         is_second: false,
+        jump: None,
         best: None,
         score: 0.0,
         rule: Rule::Ucb { beta: 0.0 },
@@ -82,7 +85,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
     /// Starts over at the first row.
     pub(super) fn restart(&mut self) {
         (self.step, self.row, self.best) = (0, 0, None);
-        (self.before, self.is_second) = (Before::NeededLogit, false);
+        (self.before, self.is_second, self.jump) = (Before::NeededLogit, false, None);
     }
 
     /// The best candidate so far.
@@ -224,7 +227,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return None;
         }
         self.search.step += 1;
+        let plain = self.search.path.at().with(knob, level);
+        let c = self.space.canonical(plain);
         match kind {
+            Kind::Go if c != plain => (self.search.before, self.search.jump) = (Before::Similar, Some(c)),
             Kind::Go => {
                 if let Some(calls) = self.failing() {
                     let change = self.change(knob, level);
@@ -233,13 +239,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
                 self.model.go(&mut self.search.path, (knob, level));
             }
-            Kind::Restart => (self.search.before, self.search.is_second) = (Before::Similar, true),
+            Kind::Restart => {
+                (self.search.before, self.search.is_second, self.search.jump) = (Before::Similar, true, None);
+            }
             Kind::Row | Kind::Closed => self.search.row += 1,
         }
         if kind != Kind::Row {
             return None;
         }
-        let c = self.search.path.at().with(knob, level);
         let new = self.model.observations.combinations().get(self.table.compared..self.len()).unwrap_or_default();
         let is_closed = if is_sweeping {
             self.model.observations.find(&c).is_some() || !self.space.is_feasible(&c)
@@ -259,8 +266,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 let bar = if is_sweeping { self.search.sweep.bar() } else { self.bar() };
                 let (place, needed) = (self.search.row - 1, self.needed(prune, bar));
                 let mut most = self.table.bound(place);
-                let path = &self.search.path;
-                let posterior = self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most);
+                let posterior = if c == plain {
+                    self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most)
+                } else {
+                    self.model.posterior(&self.space, &c, &needed, &mut most)
+                };
                 self.keep_bound(place, most);
                 posterior?
             }
@@ -270,7 +280,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
                 let Row { x, v, partial } = row;
                 let write = |from, row: &mut [f32]| {
-                    if D > 0 {
+                    if D > 0 || c != plain {
                         self.model.covariances(&self.space, Point { combination: &c, x }, from, row)
                     } else {
                         path.covariances(self.model.kernel(), (knob, level), from, row)
@@ -283,6 +293,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
             scored = self.weighed(scored, |tuner, calls| {
+                if c != plain {
+                    return (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured());
+                }
                 let (model, similar) = (&tuner.model.success, &tuner.search.similar);
                 (calls.beside)(model, &tuner.space, tuner.measured(), similar, tuner.change(knob, level))
             });
@@ -349,7 +362,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     #[inline(never)]
     fn prepare(&mut self, whole: usize, covered: usize) -> Before {
         let [first, second] = *self.table.starts();
-        let at = if self.search.is_second { second } else { first };
+        let at = self.search.jump.unwrap_or(if self.search.is_second { second } else { first });
         let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
         match (self.search.before, self.failing()) {
             (Before::NeededLogit, Some(calls)) => {

@@ -309,3 +309,84 @@ fn repeats_reach_their_limit_and_spare_what_is_pending() {
     }
     assert_eq!(most, 3);
 }
+
+/// Knobs that matter only sometimes: nothing is asked twice, the cache and the pruning change no bit,
+/// failures too, slices give the same, and a log brings the run back.
+#[test]
+fn idle_knobs_are_asked_once_whatever_the_way() {
+    use crate::space::OnlyIf;
+    static CONDITIONS: [OnlyIf; 3] = [
+        OnlyIf { knob: 1, on: 0, levels: &[1] },
+        OnlyIf { knob: 2, on: 0, levels: &[1, 2] },
+        OnlyIf { knob: 4, on: 2, levels: &[3, 4] },
+    ];
+    const KNOBS: [Knob; 7] = [
+        Knob::nominal(3),
+        Knob::ranked(9),
+        Knob::nominal(5),
+        Knob::ranked(8),
+        Knob::ranked(6),
+        Knob::nominal(4),
+        Knob::nominal(3),
+    ];
+    type Seven = crate::tuner!(KNOBS, observations: 40, rows: 64);
+    type SevenCache = crate::tuner_cache!(KNOBS, observations: 40, rows: 64);
+    let space = Space::new(&KNOBS).unwrap().only_if(&CONDITIONS).unwrap();
+    let target = [1u8, 6, 3, 4, 5, 2, 0];
+    let (mut same_knob_idle, mut jumps) = (0, 0);
+    for seed in 0..times(6, 1) {
+        let [mut plain, mut cached, mut sliced, mut replayed] = [0; 4].map(|_| std::boxed::Box::new(Seven::new()));
+        let mut cache = std::boxed::Box::new(SevenCache::new());
+        for tuner in [&mut plain, &mut cached, &mut sliced, &mut replayed] {
+            tuner.init(space.clone(), Config { noise: Noise::None, ..Config::default() }, seed).unwrap();
+        }
+        let mut seen = std::vec::Vec::new();
+        for t in 0..times(40, 8) {
+            let proposal = plain.ask().unwrap();
+            let c = proposal.combination;
+            assert!(space.contains(&c) && !seen.contains(&c), "seed {seed}, t = {t}: {c:?}");
+            assert_eq!(cached.ask_with(&mut cache).unwrap(), proposal, "seed {seed}, t = {t}");
+            sliced.ask_begin().unwrap();
+            let in_slices = loop {
+                if let Some(found) = sliced.ask_step(3).unwrap() {
+                    break found;
+                }
+            };
+            assert_eq!(in_slices, proposal, "seed {seed}, t = {t}");
+            same_knob_idle += usize::from(space.is_idle(&c, 1));
+            jumps += usize::from(plain.search.jump.is_some());
+            let off = c.levels().iter().zip(target).map(|(a, b)| f32::from(a.abs_diff(b))).sum::<f32>();
+            let fails = c.level(5) == 3 && c.level(0) == 2;
+            let event = if fails { Event::Failed } else { Event::Told(off * off) };
+            for tuner in [&mut plain, &mut cached, &mut sliced, &mut replayed] {
+                tuner.replay(&Record::new(&c, event)).unwrap();
+            }
+            assert_eq!(replayed.clone().ask(), plain.clone().ask(), "seed {seed}, t = {t}");
+            seen.push(c);
+        }
+        assert!(cfg!(miri) || plain.best_observed().unwrap().value <= 9.0);
+    }
+    assert!(cfg!(miri) || same_knob_idle > 3 && jumps > 0, "{same_knob_idle} {jumps}");
+}
+
+/// A small space with idle knobs is exhausted after as many asks as it has combinations.
+#[test]
+fn a_space_with_idle_knobs_is_exhausted_once() {
+    use crate::space::OnlyIf;
+    const KNOBS: [Knob; 3] = [Knob::nominal(2), Knob::ranked(4), Knob::nominal(3)];
+    type Three = crate::tuner!(KNOBS, observations: 16, rows: 32);
+    let space = Space::new(&KNOBS).unwrap().only_if(&[OnlyIf { knob: 1, on: 0, levels: &[1] }]).unwrap();
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(space.clone(), Config { noise: Noise::None, ..Config::default() }, 2).unwrap();
+    let mut asked = 0;
+    while let Ok(proposal) = tuner.ask() {
+        tuner.tell(&proposal.combination, asked as f32).unwrap();
+        asked += 1;
+    }
+    assert_eq!((asked, space.cardinality()), (15, 15));
+    assert_eq!(tuner.ask(), Err(crate::error::AskError::Exhausted));
+    // A random map has no place for them.
+    type Mapped = crate::tuner!(KNOBS, observations: 16, rows: 32, dimensions: 2);
+    let mut mapped = std::boxed::Box::new(Mapped::new());
+    assert_eq!(mapped.init(space, Config::default(), 2), Err(InitError::Conditions));
+}
