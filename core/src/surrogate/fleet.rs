@@ -130,7 +130,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Computes the numbers of the observation that joins the factor next.
     pub(crate) fn place_next(&mut self, space: &Space<K>) {
         let i = self.gp.len();
-        let Some(prior) = self.fleet.in_force() else { return };
+        let Some(prior) = self.fleet.in_force().filter(|_| !self.gp.is_written()) else { return };
         let Some(c) = self.observations.combinations().get(i) else { return };
         let place = prior.locate(&self.product, space, c);
         if let Some(own) = self.fleet.places.get_mut(i) {
@@ -155,11 +155,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         space: &Space<K>,
         c: &Combination<K>,
         needed: &dyn Fn(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         let place = prior.locate(&self.product, space, c);
         let [mean, ..] = place;
         let write = |row: &mut [f32]| self.fleet_row(prior, (c, &place), row);
-        let posterior = self.gp.posterior_above(write, |rest| needed(mean + rest))?;
+        let posterior = self.gp.posterior_above(write, |rest| needed(mean + rest), most)?;
         Some(Posterior::new(mean + posterior.mean, posterior.variance))
     }
 
