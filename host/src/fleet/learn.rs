@@ -98,7 +98,7 @@ pub(crate) fn run(args: &LearnArgs) -> Result<(), Error> {
     terminal::print(&if args.quiet { format!("{files}\n") } else { format!("{text}written   {files}\n") })
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let _ = std::fs::create_dir_all(folder);
     }
@@ -196,7 +196,7 @@ fn text(names: &[String], model: &Model, boards: &[Board], best: &[Level], outlo
 }
 
 /// A constant for a Rust program.
-fn constant(bytes: &[u8], boards: u32) -> String {
+pub(super) fn constant(bytes: &[u8], boards: u32) -> String {
     let mut text = format!(
         "//! What {boards} boards taught; written by `trimtab learn`.\n\n\
          /// For `FleetPrior::read`.\npub static PRIOR: [u8; {}] = [\n",

@@ -49,6 +49,9 @@ pub(crate) struct FleetBenchArgs {
     /// Also the rival RGPE, which takes minutes
     #[arg(long)]
     rgpe: bool,
+    /// Write the prior of a hundred boards of the fleet --only as a constant for Rust, and nothing else
+    #[arg(long, value_name = "FILE", requires = "only")]
+    rust: Option<std::path::PathBuf>,
     /// Only how the time of learning grows with the boards
     #[arg(long)]
     growth: bool,
@@ -240,6 +243,12 @@ pub(crate) fn run(args: &FleetBenchArgs) -> Result<(), Error> {
         DESIGNS.iter().filter(|design| args.only.as_ref().is_none_or(|only| only == design.name)).collect();
     if designs.is_empty() {
         return Err(Error::Usage("there are antenna, equaliser and relays".into()));
+    }
+    if let (Some(path), [design]) = (&args.rust, &designs[..]) {
+        let race = Race { design, knobs: (design.knobs)(), fleet: args.fleet, tests: args.tests };
+        let model = Model::learn(&race.knobs, Goal::Minimise, &race.logs(100, 0.0)?).map_err(Error::Failed)?;
+        let bytes = model.numbers().write(&race.knobs).map_err(Error::Failed)?;
+        return super::learn::write(path, super::learn::constant(&bytes, 100).as_bytes());
     }
     terminal::print(&format!(
         "fleet {}, {} test boards per cell; measurements until within 5 % of the board's own best, median/ninth decile\n\n\
