@@ -290,3 +290,98 @@ fn spread(board: &Measured, most: usize) -> Vec<(f64, usize)> {
     let (all, keep) = (order.len(), order.len().min(most));
     (0..keep).map(|k| k * all / keep).map(|k| (k as f64 / all as f64, order[k])).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::stats;
+    use trimtab::{Config, Event, PriorState};
+    use trimtab_sizes::Setup;
+
+    const KNOBS: [Knob; 3] = [Knob::ranked(10), Knob::ranked(10), Knob::nominal(3)];
+
+    /// A bowl whose bottom moves with the board.
+    fn cost(levels: &[Level], board: usize) -> f64 {
+        let (x, y) = (f64::from(levels[0]) - 4.0 - 0.2 * board as f64, f64::from(levels[1]) - 6.0 + 0.1 * board as f64);
+        x * x + 0.5 * y * y + 3.0 * f64::from(levels[2])
+    }
+
+    fn logs(count: usize) -> Vec<Log> {
+        let mut random = Random::seed_from_u64(2);
+        let mut log = |board: usize| {
+            let mut log = Log::default();
+            for _ in 0..20 {
+                let levels: Vec<Level> =
+                    KNOBS.iter().map(|knob| random.random_range(0..knob.levels()) as Level).collect();
+                if !log.levels.contains(&levels) {
+                    log.costs.push(cost(&levels, board));
+                    log.levels.push(levels);
+                }
+            }
+            log
+        };
+        (0..count).map(&mut log).collect()
+    }
+
+    /// Boards added in any order teach the same beyond rounding, also through a file.
+    #[test]
+    fn the_order_of_added_boards_does_not_matter() {
+        let logs = logs(8);
+        let first = || Model::learn(&KNOBS, Goal::Minimise, &logs[..4]).unwrap();
+        let (mut one, mut other) = (first(), first());
+        one.add(&logs[4..]);
+        for log in logs[4..].iter().rev() {
+            other.add(std::slice::from_ref(log));
+        }
+        let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} {b}");
+        one.sums.mean.iter().zip(&other.sums.mean).for_each(|(a, b)| close(*a, *b));
+        one.sums.square.entries().iter().zip(other.sums.square.entries()).for_each(|(a, b)| close(*a, *b));
+        assert_eq!(one.sums.boards, 8.0);
+        let bytes = one.numbers().write(&KNOBS).unwrap();
+        assert_eq!(bytes, other.numbers().write(&KNOBS).unwrap());
+        let path = std::env::temp_dir().join(format!("trimtab_{}.fleet", std::process::id()));
+        stats::write(&path, &["a", "b", "c"].map(String::from), &one).unwrap();
+        let (read, names) = stats::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((read.numbers().write(&KNOBS).unwrap(), names.len()), (bytes, 3));
+    }
+
+    /// The whole way: from logs by the core's f32 to a board that is tuned at once, and to a strange one.
+    #[test]
+    fn a_next_board_is_tuned_at_once_and_a_strange_one_noticed() {
+        let model = Model::learn(&KNOBS, Goal::Minimise, &logs(8)).unwrap();
+        let numbers = model.numbers();
+        let bytes = numbers.write(&KNOBS).unwrap();
+        assert!(bytes.len() <= trimtab::MOST_BYTES);
+        let prior = format::read(&bytes).unwrap();
+        let run = |cost: &dyn Fn(&[Level]) -> f64| {
+            let setup = Setup {
+                knobs: &KNOBS,
+                config: Config::default(),
+                seed: 1,
+                observations: 20,
+                feasible: None,
+                prior: Some(prior),
+            };
+            let mut tuner = trimtab_sizes::start(setup).unwrap();
+            let (mut first, mut least) = (None, f64::INFINITY);
+            for _ in 0..8 {
+                let levels = tuner.ask().unwrap().unwrap().levels;
+                let cost = cost(&levels);
+                tuner.replay(&levels, Event::Told(cost as f32)).unwrap();
+                first.get_or_insert(levels);
+                least = least.min(cost);
+            }
+            (first.unwrap(), least, tuner.prior())
+        };
+        let all = || (0..300usize).map(|i| [(i % 10) as Level, (i / 10 % 10) as Level, (i / 100) as Level]);
+        for board in [2, 9] {
+            let (first, least, state) = run(&|levels| cost(levels, board));
+            assert_eq!((first, state), (numbers.best.clone(), PriorState::InForce));
+            let lowest = all().map(|levels| cost(&levels, board)).fold(f64::INFINITY, f64::min);
+            assert!(least < lowest + 1.0, "board {board}: {least}, not {lowest}");
+        }
+        let (.., state) = run(&|levels| 40.0 - cost(levels, 0));
+        assert!(matches!(state, PriorState::GivenUp { .. }), "{state:?}");
+    }
+}

@@ -21,8 +21,7 @@ static REAL_PLAIN: ConstStaticCell<Pair<24, 48, 0, 48, 128, { triangle(48) }>> =
 static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 
 /// With room for a prior.
-static WITH_PRIOR: ConstStaticCell<Pair<24, 48, 0, 48, 128, { triangle(48) }, PRIOR>> =
-    ConstStaticCell::new(Pair::new());
+static WITH_PRIOR: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>> = ConstStaticCell::new(Pair::new());
 
 /// A tuner and its cache.
 struct Pair<
@@ -135,12 +134,12 @@ pub(crate) fn call_all(o: &Opaque) {
 }
 
 /// Bytes that the compiler knows nothing of.
-fn with_prior(pair: &mut Pair<24, 48, 0, 48, 128, { triangle(48) }, PRIOR>, o: &Opaque) {
+fn with_prior(pair: &mut Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>, o: &Opaque) {
     static BYTES: [u8; 256] = [0; 256];
     match FleetPrior::read(black_box(&BYTES[..])) {
         Ok(prior) => {
             keep((prior.boards(), prior.checksum()));
-            let Some(space) = o.space::<24>() else { return };
+            let Some(space) = o.space::<5>() else { return };
             keep((prior.is_for(space.knobs()), fleet_fingerprint(space.knobs())));
             if let Err(error) = pair.tuner.init_with_prior(space, config(o), &prior, o.long()) {
                 say(error);
