@@ -81,7 +81,8 @@ impl Session {
             true => None,
             false => Some(Box::new(move |levels| space.is_allowed(levels))),
         };
-        let setup = Setup { knobs: &knobs, config, seed: study.seed, observations: study.budget, feasible };
+        let conditions = study.space.core_conditions();
+        let setup = Setup { knobs: &knobs, conditions, config, seed: study.seed, observations: study.budget, feasible };
         let tuner = trimtab_sizes::start(setup)?;
         Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new(), spent: 0 })
     }

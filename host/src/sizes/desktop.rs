@@ -12,11 +12,11 @@
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
-//! - A table row takes four bytes. 256 are used unless the configuration names a number, as a chip's
+//! - A table row takes eight bytes. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
 use trimtab::sizes::{graded_levels, triangle};
-use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Observation, Record, Space, Tuner};
+use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Observation, OnlyIf, Record, Space, Tuner};
 use trimtab_embedded::telemetry::{self, Difference, Frame};
 
 use super::{StartError, on_large_stack};
@@ -34,6 +34,8 @@ pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
 /// What a tuner is made for.
 pub struct Setup<'a> {
     pub knobs: &'a [Knob],
+    /// Knobs that matter only sometimes.
+    pub conditions: &'static [OnlyIf],
     pub config: Config,
     pub seed: u64,
     /// Most observations.
@@ -117,7 +119,7 @@ struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize> {
 
 impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P> {
     fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
-        let mut space = Space::new(setup.knobs)?;
+        let mut space = Space::new(setup.knobs)?.only_if(setup.conditions)?;
         if let Some(feasible) = setup.feasible {
             // Core needs `'static`; leaking one closure per space is fine.
             let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));

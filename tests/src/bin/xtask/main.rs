@@ -31,6 +31,7 @@ The project's own commands.
   cargo xtask cost --profile   where the instructions of a step go, from QEMU's trace
   cargo xtask cost --sizes     flash on four processors, and what each feature adds to it
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
+  cargo xtask bench idle       knobs that matter only sometimes, with and without saying so
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
@@ -97,6 +98,7 @@ fn parse(words: &[&str]) -> Result<Task> {
         }),
         ["cost", ..] => bail!("`cargo xtask cost` takes nothing, `--profile` or `--sizes`"),
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
+        ["bench", "idle"] => done(|| bench("trimtab-tests", "idle")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
         ["bench", "serve"] => done(|| bench("trimtab-host", "serve")),
@@ -105,7 +107,9 @@ fn parse(words: &[&str]) -> Result<Task> {
             done(move || real::run(&request))
         }
         ["bench", ..] => {
-            bail!("there are five benches: `cargo xtask bench drift`, `… nearest`, `… peers`, `… real` and `… serve`")
+            bail!(
+                "there are six benches: `cargo xtask bench drift`, `… idle`, `… nearest`, `… peers`, `… real` and `… serve`"
+            )
         }
         ["paper", rest @ ..] => {
             let request = paper::Request::parse(rest)?;
