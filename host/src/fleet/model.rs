@@ -357,6 +357,7 @@ mod tests {
         let run = |cost: &dyn Fn(&[Level]) -> f64| {
             let setup = Setup {
                 knobs: &KNOBS,
+                conditions: &[],
                 config: Config::default(),
                 seed: 1,
                 observations: 20,

@@ -83,7 +83,8 @@ fn tune(
     (seed, budget, noise): (u64, usize, f64),
     stops: bool,
 ) -> Result<(Log, Outcome), Error> {
-    let setup = Setup { knobs, config: Config::default(), seed, observations: budget, feasible: None, prior };
+    let setup =
+        Setup { knobs, conditions: &[], config: Config::default(), seed, observations: budget, feasible: None, prior };
     let mut tuner = trimtab_sizes::start(setup)?;
     let fault = |error: trimtab::Error| Error::Failed(format!("the tuner says: {error}"));
     for levels in first {

@@ -2,7 +2,7 @@
 //!
 //! | op | fields | answer |
 //! |---|---|---|
-//! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `noise`, `prior`, `records` | `ok`, `combinations` |
+//! | `init` | `knobs`; optional `forbid`, `only_if`, `goal`, `seed`, `budget`, `noise`, `prior`, `records` | `ok`, `combinations` |
 //! | `ask` | optional `tolerance` | `id`, `config`, `mean`, `std_dev`, `expected_gain`, `settled`, or `exhausted` |
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
@@ -87,7 +87,7 @@ impl Server {
 
     fn obey(&mut self, op: &str, fields: &Fields) -> Result<String, String> {
         let allowed: &[&str] = match op {
-            "init" => &["knobs", "forbid", "goal", "seed", "budget", "noise", "prior", "records"],
+            "init" => &["knobs", "forbid", "only_if", "goal", "seed", "budget", "noise", "prior", "records"],
             "tell" => &["config", "levels", "id", "value", "failed"],
             "cancel" => &["config", "levels", "id"],
             "enqueue" | "predict" => &["config", "levels"],

@@ -84,7 +84,9 @@ impl Session {
             false => Some(Box::new(move |levels| space.is_allowed(levels))),
         };
         let prior = study.prior.as_ref().map(|prior| prior.prior());
-        let setup = Setup { knobs: &knobs, config, seed: study.seed, observations: study.budget, feasible, prior };
+        let conditions = study.space.core_conditions();
+        let setup =
+            Setup { knobs: &knobs, conditions, config, seed: study.seed, observations: study.budget, feasible, prior };
         let tuner = trimtab_sizes::start(setup)?;
         Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new(), spent: 0 })
     }

@@ -12,12 +12,13 @@
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
-//! - A table row takes four bytes. 256 are used unless the configuration names a number, as a chip's
+//! - A table row takes eight bytes. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
 use trimtab::sizes::{PRIOR, graded_levels, triangle};
 use trimtab::{
-    AskError, Cache, Combination, Config, Event, FleetPrior, Knob, Level, Observation, PriorState, Record, Space, Tuner,
+    AskError, Cache, Combination, Config, Event, FleetPrior, Knob, Level, Observation, OnlyIf, PriorState, Record,
+    Space, Tuner,
 };
 use trimtab_embedded::telemetry::{self, Difference, Frame};
 
@@ -36,6 +37,8 @@ pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
 /// What a tuner is made for.
 pub struct Setup<'a> {
     pub knobs: &'a [Knob],
+    /// Knobs that matter only sometimes.
+    pub conditions: &'static [OnlyIf],
     pub config: Config,
     pub seed: u64,
     /// Most observations.
@@ -134,7 +137,7 @@ struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize, c
 
 impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P> {
     fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
-        let (space, config) = space_of(setup.knobs, setup.feasible, setup.config)?;
+        let (space, config) = space_of(setup.knobs, setup.conditions, setup.feasible, setup.config)?;
         let mut tuner = Box::new(Tuner::new());
         tuner.init(space, config, setup.seed)?;
         Ok(Box::new(Self { tuner, cache: Box::new(Cache::new()) }))
@@ -143,7 +146,7 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, 
 
 impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P, PRIOR> {
     fn start_with_prior(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
-        let (space, config) = space_of(setup.knobs, setup.feasible, setup.config)?;
+        let (space, config) = space_of(setup.knobs, setup.conditions, setup.feasible, setup.config)?;
         let mut tuner = Box::new(Tuner::new());
         match setup.prior {
             Some(prior) => tuner.init_with_prior(space, config, &prior, setup.seed)?,
@@ -156,10 +159,11 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, 
 /// The space and the configuration of a tuner.
 fn space_of<const K: usize>(
     knobs: &[Knob],
+    conditions: &'static [OnlyIf],
     feasible: Option<Feasible>,
     config: Config,
 ) -> Result<(Space<K>, Config), StartError> {
-    let mut space = Space::new(knobs)?;
+    let mut space = Space::new(knobs)?.only_if(conditions)?;
     if let Some(feasible) = feasible {
         // Core needs `'static`; leaking one closure per space is fine.
         let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));

@@ -55,6 +55,12 @@ pub(crate) struct TuneArgs {
     /// Never measure combinations such as 'opt=O1 & unroll=8'; one option per condition
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) forbid: Vec<String>,
+    /// Knobs that matter only at some levels of an earlier one, such as 'unroll=on: factor,depth'
+    ///
+    /// Combinations that differ only in knobs that do not matter are one: measured once. Such knobs
+    /// are null in a log and left out elsewhere; a placeholder gets their first level, {flags} nothing.
+    #[arg(long, value_name = "NAME=LEVELS: NAMES")]
+    pub(crate) only_if: Vec<String>,
     /// Measure this combination first, such as opt=O2,unroll=4; up to 8 options
     ///
     /// Knobs that it does not name have their default, the level marked with a star, or else their

@@ -17,6 +17,7 @@ use crate::locked;
 use crate::session::csv::written;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::{Session, Study};
+use crate::space::NamedKnob;
 use crate::terminal;
 
 /// Print the measurements of a run as a table for a spreadsheet
@@ -80,7 +81,11 @@ fn table(study: Study, records: Vec<Record>) -> Result<String, String> {
     let heads = space.knobs().iter().map(|knob| written(knob.name()).into_owned());
     let mut table = heads.chain(["cost", "failed", "seconds"].map(String::from)).collect::<Vec<_>>().join(",") + "\n";
     let mut row = |levels: &[Level], rest: [String; 3]| {
-        let labels = space.knobs().iter().zip(levels).map(|(knob, level)| written(&knob.label(*level)).into_owned());
+        let label = |(i, (knob, level)): (usize, (&NamedKnob, &Level))| match space.is_idle(levels, i) {
+            true => String::new(),
+            false => written(&knob.label(*level)).into_owned(),
+        };
+        let labels = space.knobs().iter().zip(levels).enumerate().map(label);
         table += &(labels.chain(rest).collect::<Vec<_>>().join(",") + "\n");
     };
     for (i, record) in records.into_iter().enumerate() {

@@ -94,6 +94,8 @@ const BLOCKS: &[(&str, &str, How)] = &[
     ("host/docs/tune.md", "trimtab report", By("the_example_of_the_documentation_works")),
     ("host/docs/tune.md", "#!/bin/sh\n# The n-th", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
     ("host/docs/tune.md", "echo 1 > count", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
+    ("host/docs/tune.md", "#!/bin/sh\ncase", By("the_example_with_an_idle_knob_is_what_comes_out")),
+    ("host/docs/tune.md", "trimtab tune --knob unroll=off", By("the_example_with_an_idle_knob_is_what_comes_out")),
     ("host/docs/watch.md", "cargo qemu antenna --uart", By("watch_shows_the_demo_and_replay_repeats_it")),
     ("host/docs/watch.md", "trimtab watch /dev", Not("needs a board; the test of watch has a pseudo-terminal")),
 ];
