@@ -226,9 +226,9 @@ pub(crate) fn eigen(matrix: &Triangle) -> Vec<(f64, Vec<f64>)> {
                     let (x, y) = (row[p], row[q]);
                     (row[p], row[q]) = (c * x - s * y, s * x + c * y);
                 }
-                for k in 0..n {
-                    let (x, y) = (a[p][k], a[q][k]);
-                    (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
+                let (before, after) = a.split_at_mut(q);
+                for (x, y) in before[p].iter_mut().zip(&mut after[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
                 for row in &mut v {
                     let (x, y) = (row[p], row[q]);

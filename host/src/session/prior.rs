@@ -45,8 +45,9 @@ impl SessionPrior {
     /// From hexadecimal.
     pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let digits = text.as_bytes();
-        let is_hex =
-            digits.len() % 2 == 0 && digits.len() <= 2 * MOST_BYTES && digits.iter().all(u8::is_ascii_hexdigit);
+        let is_hex = digits.len().is_multiple_of(2)
+            && digits.len() <= 2 * MOST_BYTES
+            && digits.iter().all(u8::is_ascii_hexdigit);
         if !is_hex {
             return Err(format!("`prior` must be at most {MOST_BYTES} bytes in hexadecimal"));
         }

@@ -89,8 +89,8 @@ fn descend(knobs: &[Knob], mut at: Vec<Level>, cost: &impl Fn(&[Level]) -> f64) 
     let mut best = cost(&at);
     loop {
         let before = best;
-        for i in 0..knobs.len() {
-            for level in 0..knobs[i].levels() {
+        for (i, knob) in knobs.iter().enumerate() {
+            for level in 0..knob.levels() {
                 improve(&mut at, &mut best, cost, &[(i, level)]);
             }
         }
