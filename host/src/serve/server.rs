@@ -7,7 +7,7 @@
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
 //! | `predict` | `config` | `mean`, `std_dev`, `measured` |
-//! | `best` | | `observed`, `posterior`, `noise`, `prior` |
+//! | `best` | | `observed`, `posterior`, `noise`; `prior` if there is one |
 //! | `export` | | the `init` that continues this session |
 //! | `quit` | | `ok`, then the process ends |
 //!
@@ -111,12 +111,18 @@ impl Server {
         };
         let answer = match op {
             "ask" => open.ask(tolerance(fields)?).map_err(|error| error.to_string())?,
-            "best" => json!({
-                "observed": open.best(),
-                "posterior": open.best_posterior(),
-                "noise": number(open.session.tuner().noise()),
-                "prior": open.prior(),
-            }),
+            "best" => {
+                let mut best = json!({
+                    "observed": open.best(),
+                    "posterior": open.best_posterior(),
+                    "noise": number(open.session.tuner().noise()),
+                });
+                // Only with a prior: other sessions answer as ever.
+                if let Some(prior) = open.prior() {
+                    best["prior"] = prior;
+                }
+                best
+            }
             "export" => return Ok(open.journal.export()),
             "predict" => {
                 let levels = open.session.levels(&Place::from_fields(fields)?)?;
@@ -211,12 +217,12 @@ impl Open {
         self.session.tuner().measured(levels).map_or(0, |measured| measured.repeats)
     }
 
-    /// Whether the model uses the prior; null without one.
-    fn prior(&self) -> Value {
+    /// Whether the model uses the prior, if there is one.
+    fn prior(&self) -> Option<Value> {
         match self.session.tuner().prior() {
-            PriorState::None => Value::Null,
-            PriorState::InForce => "in force".into(),
-            PriorState::GivenUp { after } => json!({"given_up_after": after}),
+            PriorState::None => None,
+            PriorState::InForce => Some("in force".into()),
+            PriorState::GivenUp { after } => Some(json!({"given_up_after": after})),
         }
     }
 

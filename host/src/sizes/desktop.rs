@@ -109,7 +109,7 @@ pub fn sizes() -> [((usize, usize, usize), Start); 4] {
 fn sizes_with_prior() -> [((usize, usize, usize), Start); 2] {
     [
         ((32, 512, 128), TunerOf::<32, 512, 128, { triangle(128) }, PRIOR>::start_with_prior),
-        ((64, 4096, 512), TunerOf::<64, 4096, 512, { triangle(512) }, PRIOR>::start_with_prior),
+        (MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }, PRIOR>::start_with_prior),
     ]
 }
 
