@@ -15,7 +15,8 @@
 //! | [`import`], [`export`] | measurements from a table and to one |
 //! | [`unread`] | knobs that the command does not seem to read |
 //! | [`finish`] | the last measurements, with noise |
-//! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
+//! | [`view`], [`summary`], [`change`], [`believed`] | progress, the result, what differs from the start, and the best with noise |
+//! | [`again`] | the asks of a log, asked again |
 //! | [`report`] | what was learned, as a page |
 //!
 //! **Choices**
@@ -25,14 +26,16 @@
 //! - When the user stops a run, the measurements under way stay open in the log; the same command
 //!   measures them again.
 
+pub(crate) mod again;
 mod args;
+mod believed;
 mod change;
 pub(crate) mod export;
 mod extract;
 mod finish;
 mod history;
 mod import;
-mod log;
+pub(crate) mod log;
 mod measure;
 mod plan;
 mod process;

@@ -176,11 +176,20 @@ impl Chromium {
 
     /// A screen of this width in pixels, light or dark.
     pub(crate) fn screen(&mut self, width: u32, is_dark: bool) {
+        self.calm_screen(width, is_dark, false);
+    }
+
+    /// The same for a visitor who may want little motion.
+    pub(crate) fn calm_screen(&mut self, width: u32, is_dark: bool, is_calm: bool) {
         let height = if width < 600 { 844 } else { 900 };
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         let scheme = if is_dark { "dark" } else { "light" };
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        let motion = if is_calm { "reduce" } else { "no-preference" };
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": motion},
+        ]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 

@@ -16,10 +16,10 @@ use crate::draw::ABOUT;
 use crate::draw::number::{grouped, rough};
 use crate::draw::svg::escape;
 use crate::session::Session;
+use crate::tune::believed::noisy_best;
 use crate::tune::change::{self, Start};
 use crate::tune::history::History;
 use crate::tune::log::Header;
-use crate::tune::summary::noisy_best;
 use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
