@@ -6,10 +6,10 @@ use crate::draw::number::short;
 use crate::session::Session;
 
 /// The best by the model.
-pub(super) struct Best {
-    pub(super) prediction: Prediction,
+pub(crate) struct Best {
+    pub(crate) prediction: Prediction,
     /// Its measurements: how many, and their average.
-    pub(super) measured: Measured,
+    pub(crate) measured: Measured,
 }
 
 impl Best {
@@ -25,7 +25,7 @@ impl Best {
 }
 
 /// The best by the model, if the model believes in noise.
-pub(super) fn noisy_best(session: &Session) -> Option<Best> {
+pub(crate) fn noisy_best(session: &Session) -> Option<Best> {
     let tuner = session.tuner();
     let prediction = tuner.best_posterior().filter(|_| tuner.noise() > 0.0)?;
     let measured = tuner.measured(&prediction.levels)?;

@@ -9,4 +9,5 @@ mod figures;
 #[path = "../../../src/tune/report/page.rs"]
 mod page;
 #[path = "../../../src/tune/report/render.rs"]
+#[allow(dead_code)]
 pub(crate) mod render;
