@@ -56,6 +56,6 @@ pub(crate) fn page(
 pub(crate) fn picture(session: &Session, history: &History) -> String {
     let goal = session.study().goal;
     let cost = if goal == Goal::Minimise { "cost" } else { "gain" };
-    let style = format!("<style>\n{}{}</style>\n<title>", FIGURE, TUNE);
+    let style = format!("<style>\n{FIGURE}{TUNE}</style>\n<title>");
     figures::progress(history, &history.best_so_far(goal), cost).replacen("<title>", &style, 1)
 }
