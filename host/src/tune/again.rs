@@ -104,16 +104,21 @@ impl Again {
         let mut lines = Vec::new();
         match &self.difference {
             Some(difference) => {
-                lines.push(format!("{same} of {asks} asks match to the bit, then ask {}: {difference}", same + chosen + 1));
-                lines.extend(self.version.as_ref().map(|version| {
-                    format!("version {version} wrote the log, this is {}", env!("CARGO_PKG_VERSION"))
-                }));
+                lines.push(format!(
+                    "{same} of {asks} asks match to the bit, then ask {}: {difference}",
+                    same + chosen + 1
+                ));
+                lines.extend(
+                    self.version.as_ref().map(|version| {
+                        format!("version {version} wrote the log, this is {}", env!("CARGO_PKG_VERSION"))
+                    }),
+                );
             }
             None if asks == 0 => lines.push("nothing was asked".into()),
             None if chosen == 0 => lines.push(format!("all {asks} asks match to the bit")),
             None => lines.push(format!(
-                "{same} of {asks} asks match to the bit; the model predicts the rest to the bit, but did not choose it: \
-                 --start, --import, and the last measurements under noise"
+                "{same} of {asks} asks match to the bit; the model predicts the rest to the bit, but did not choose \
+                 it: --start, --import, and the last measurements under noise"
             )),
         }
         lines

@@ -137,8 +137,8 @@ impl Chromium {
     /// Clicks with the mouse on the middle of the first element of a selector.
     pub(crate) fn click(&mut self, selector: &str) {
         let script = format!(
-            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'center', inline: 'center'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'center', inline: \
+             'center'}}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
         );
         let at = self.value(&script);
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {

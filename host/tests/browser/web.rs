@@ -170,8 +170,9 @@ fn a_log_of_tune_is_asked_again_and_reported() {
     says(&mut browser, "#replayed", "Best 3");
     // As tall as what it shows: the page scrolls, not the frame.
     let shown = "new Promise((done) => { (function look() { const frame = document.querySelector('#replayed iframe'); \
-        frame.style.height ? done([frame.contentDocument.body.textContent, frame.contentDocument.querySelectorAll('svg').length, \
-        frame.contentDocument.documentElement.scrollHeight - frame.clientHeight, frame.contentDocument.documentElement.scrollWidth - frame.clientWidth]) \
+        frame.style.height ? done([frame.contentDocument.body.textContent, \
+        frame.contentDocument.querySelectorAll('svg').length, frame.contentDocument.documentElement.scrollHeight - \
+        frame.clientHeight, frame.contentDocument.documentElement.scrollWidth - frame.clientWidth]) \
         : setTimeout(look, 30); })(); })";
     let shown = browser.value(shown);
     let text = shown[0].as_str().unwrap();
@@ -229,7 +230,8 @@ fn the_lines_of_the_legend_differ_in_colour() {
     for is_dark in [false, true] {
         let (_folder, mut browser) = open("web-legend", 1280, is_dark);
         let colours = browser.value(
-            "[...document.querySelectorAll('.swatch')].map((e) => getComputedStyle(e).color.match(/\\d+/g).map(Number))",
+            "[...document.querySelectorAll('.swatch')].map((e) => \
+             getComputedStyle(e).color.match(/\\d+/g).map(Number))",
         );
         let colours: Vec<Vec<i64>> = serde_json::from_value(colours).unwrap();
         assert_eq!(colours.len(), 4);

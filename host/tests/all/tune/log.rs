@@ -117,7 +117,8 @@ fn ctrl_c_ends_the_children_and_keeps_the_log() {
     let folder = Folder::new("tune-stop");
     // Neither the third measurement nor its child ends by itself.
     let body = format!(
-        "{COST}\nif [ -e go ]; then exit 0; fi; echo x >> count; [ $(wc -l < count) -lt 3 ] || {{ sleep 300 & echo $! > pid; wait; }}"
+        "{COST}\nif [ -e go ]; then exit 0; fi; echo x >> count; [ $(wc -l < count) -lt 3 ] || {{ sleep 300 & echo \
+         $! > pid; wait; }}"
     );
     script(&folder, "measure.sh", &body);
     let options = ["--budget", "9", "--log", "run.jsonl"];
