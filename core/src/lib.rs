@@ -88,7 +88,7 @@ pub use acquire::cache::Cache;
 pub use config::{Acquisition, Beta, Config, Distribution, Encoding, Fitting, Goal, Noise, Prior, WhenFull};
 pub use error::{AskError, EnqueueError, Error, InitError, TellError};
 pub use paper::reconstruction::THRESHOLD;
-pub use space::{Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, Scale, Space, SpaceError};
+pub use space::{Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, OnlyIf, Scale, Space, SpaceError};
 pub use surrogate::kernel::Hyper;
 pub use surrogate::observations::Observation;
 pub use tuner::proposal::{Estimate, Proposal};

@@ -135,6 +135,13 @@ impl Image {
             .with_context(|| format!("no {} for {}", self.name, board.name))
     }
 
+    /// Builds the image for a board with this variable in the environment.
+    pub fn build_with(&self, board: Board, profile: Profile, variable: Option<(&str, &str)>) -> Result<PathBuf> {
+        let mut command = self.build_command_for(board, profile);
+        command.envs(variable);
+        self.built_by(command).with_context(|| format!("no {} for {}", self.name, board.name))
+    }
+
     /// Builds the image for the default board as flashed, but at this `opt-level`, in the syntax of
     /// cargo's configuration.
     pub fn build_at(&self, level: &str) -> Result<PathBuf> {

@@ -15,6 +15,7 @@
 //! - `wasm`: runs a WebAssembly module and reads its lines;
 //! - `log`: decodes the output of an image, defmt frames or plain lines;
 //! - `cost`: instructions and bytes of a step on the chip;
+//! - `profile`: where the instructions of a step go;
 //! - `template`: a project to start from;
 //! - `browser`: finds the browser that the report is tested in.
 //!
@@ -38,6 +39,8 @@ pub mod image;
 pub mod log;
 #[cfg(feature = "qemu")]
 pub mod machine;
+#[cfg(feature = "qemu")]
+pub mod profile;
 pub mod promises;
 #[cfg(feature = "qemu")]
 pub mod qemu;

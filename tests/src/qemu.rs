@@ -8,14 +8,14 @@
 //! - Both streams are read to their end: QEMU hangs if one is closed early.
 //! - Every run has a time limit. After it QEMU is stopped and the run is an error.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 use crate::board::{Board, Emulator, STM32F405};
 use crate::log::Texts;
@@ -122,6 +122,22 @@ impl Session<'_> {
         command.args(ARGUMENTS).arg(std::path::absolute(elf)?);
         command.current_dir(self.folder.unwrap_or(Path::new(".")));
         Ok(command)
+    }
+
+    /// Runs an image that prints nothing, and passes on what QEMU traces: each block of instructions
+    /// when it is translated, and again its address whenever it runs.
+    pub fn trace(&self, elf: &Path, line: &mut dyn FnMut(&str)) -> Result<()> {
+        let mut command = self.command(elf)?;
+        command.args(["-d", "in_asm,exec,nochain", "-D", "/dev/stdout"]);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(explain)?;
+        let stdout = child.stdout.take().context("QEMU has no standard output")?;
+        for text in io::BufReader::with_capacity(1 << 20, stdout).lines() {
+            line(&text?);
+        }
+        let code = child.wait()?.code();
+        ensure!(code == Some(0), "the image ended with {}", describe(code));
+        Ok(())
     }
 
     /// Runs an image to its end. Each line goes to `line` as it comes.

@@ -258,4 +258,19 @@ mod tests {
         }
         assert_eq!(Rule::ExpectedImprovement { best: 0.0 }.needed_variance(1.0, -2.0), 0.0);
     }
+
+    /// Φ/E and φ/E of the series, against their definition in f64.
+    #[test]
+    fn the_shares_below_minus_six_are_those_of_the_definition() {
+        for i in 61..110 {
+            let u = -0.1 * f64::from(i);
+            let below = 0.5 * libm::erfc(-u / 2.0f64.sqrt());
+            let density = (-0.5 * u * u).exp() / (2.0 * core::f64::consts::PI).sqrt();
+            let whole = u * below + density;
+            let (own_below, own_density) = improvement_shares(u as f32);
+            // Two terms of the series are left out: 1/u⁶ of each.
+            let close = |own: f32, exact: f64| (f64::from(own) / exact - 1.0).abs() < 0.02;
+            assert!(close(own_below, below / whole) && close(own_density, density / whole), "{u}");
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //!   combination that is measured, which takes the best level of the first knob whatever its score,
 //!   and from a random one. A sweep ends when no knob changes any more.
 //! - A nominal knob is tried at all its levels, a graded one 1, 2, 4, … levels up and down.
+//! - A knob that does not matter in the current combination is passed over.
 //! - Rows that cannot be asked get no score and are skipped. Of equal scores the first wins.
 //!
 //! **Cost.** At most L/2 candidates; about 2K + 40 bytes.
@@ -94,14 +95,15 @@ impl<const K: usize> Sweep<K> {
     ) -> bool {
         while self.left > 0 {
             let (at, Some(knob)) = (self.at.level(self.knob), space.knobs().get(self.knob)) else { return false };
-            if let Some(level) = neighbours(knob, at, M > 0).nth(self.step) {
+            let is_idle = space.is_idle(&self.at, self.knob);
+            if let Some(level) = neighbours(knob, at, M > 0).nth(self.step).filter(|_| !is_idle) {
                 self.step += 1;
                 self.left -= 1;
                 return table.push(Step { knob: self.knob as u16, level, kind: Kind::Row });
             }
             let step = Step { knob: self.knob as u16, level: self.level, kind: Kind::Go };
             let changes = step.level != at;
-            self.at = self.at.with(self.knob, step.level);
+            self.at = space.canonical(self.at.with(self.knob, step.level));
             self.unchanged = if changes { 0 } else { self.unchanged + 1 };
             let ends = self.unchanged >= space.knobs().len();
             if ends {

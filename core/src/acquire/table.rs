@@ -12,8 +12,10 @@
 //!   ([`cache`](crate::acquire::cache)).
 //! - A sweep depends only on the observations, so that a log of outcomes brings the table back.
 //! - A step takes four bytes, where a combination would take one per knob.
+//! - As long as observations only join, the variance of a row only falls. So each row keeps what was
+//!   left of it when it was last computed: with the new mean alone, most rows are known to lose.
 //!
-//! **Cost.** 4L bytes and two combinations.
+//! **Cost.** 8L bytes and two combinations.
 
 use heapless::Vec;
 
@@ -54,12 +56,24 @@ pub(crate) struct LookupTable<const K: usize, const L: usize> {
     pub(crate) factors: u32,
     /// Counts the tables: a cache belongs to one of them.
     id: u32,
+    /// Per row, a bound of the share of the signal variance that is left; and the model's count of
+    /// factors that they are for, plus one, or 0.
+    bounds: [f32; L],
+    bounds_for: u32,
 }
 
 impl<const K: usize, const L: usize> LookupTable<K, L> {
     /// No rows.
-    pub(crate) const EMPTY: Self =
-        Self { starts: [Combination::EMPTY; 2], steps: Vec::new(), is_swept: false, compared: 0, factors: 0, id: 0 };
+    pub(crate) const EMPTY: Self = Self {
+        starts: [Combination::EMPTY; 2],
+        steps: Vec::new(),
+        is_swept: false,
+        compared: 0,
+        factors: 0,
+        id: 0,
+        bounds: [0.0; L],
+        bounds_for: 0,
+    };
 
     /// Removes all rows.
     pub(crate) fn clear(&mut self) {
@@ -68,6 +82,25 @@ impl<const K: usize, const L: usize> LookupTable<K, L> {
         }
         self.steps.clear();
         self.is_swept = false;
+        self.bounds_for = 0;
+    }
+
+    /// Keeps the bounds of all rows if they are for this factor, and else forgets them.
+    pub(crate) fn keep_bounds(&mut self, factors: u32) {
+        if self.bounds_for != factors.wrapping_add(1) {
+            self.bounds_for = factors.wrapping_add(1);
+            self.bounds.iter_mut().for_each(|bound| *bound = f32::INFINITY);
+        }
+    }
+
+    /// The bound of a row.
+    pub(crate) fn bound(&self, row: usize) -> f32 {
+        self.bounds.get(row).copied().unwrap_or(f32::INFINITY)
+    }
+
+    /// Replaces the bound of a row by a sharper one.
+    pub(crate) fn set_bound(&mut self, row: usize, bound: f32) {
+        self.bounds.iter_mut().skip(row).take(1).for_each(|own| *own = bound);
     }
 
     /// Begins with an empty path from these starts.
@@ -129,4 +162,25 @@ pub const fn cached_rows(knobs: &[crate::space::knob::Knob], rows: usize) -> usi
 /// Most candidates that are swept for a table of this many rows.
 pub(crate) const fn swept(rows: usize) -> usize {
     if rows > 1 { rows / 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_those_of_one_factor_and_one_table() {
+        let mut table = LookupTable::<2, 4>::EMPTY;
+        table.keep_bounds(7);
+        assert_eq!(table.bound(3), f32::INFINITY);
+        table.set_bound(3, 0.5);
+        table.keep_bounds(7);
+        assert_eq!((table.bound(2), table.bound(3), table.bound(4)), (f32::INFINITY, 0.5, f32::INFINITY));
+        table.keep_bounds(8);
+        assert_eq!(table.bound(3), f32::INFINITY);
+        table.set_bound(3, 0.5);
+        table.begin([Combination::EMPTY; 2]);
+        table.keep_bounds(8);
+        assert_eq!(table.bound(3), f32::INFINITY);
+    }
 }

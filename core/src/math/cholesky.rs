@@ -78,11 +78,23 @@ impl<const P: usize> Cholesky<P> {
 
     /// Appends the row of A that `write` writes in place, up to and including its diagonal.
     pub fn append_with(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
-        let (above, row) = self.factor.split_row(self.len);
+        self.write(write)?;
+        self.append_written()
+    }
+
+    /// The first half of [`append_with`](Self::append_with): only writes the row.
+    pub(crate) fn write(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
+        let (_, row) = self.factor.split_row(self.len);
         if row.is_empty() {
             return Err(CholeskyError::Full);
         }
         write(row);
+        Ok(())
+    }
+
+    /// The second half: factorises the row.
+    pub(crate) fn append_written(&mut self) -> Result<(), CholeskyError> {
+        let (above, row) = self.factor.split_row(self.len);
         let Some((diagonal, left)) = row.split_last_mut() else { return Err(CholeskyError::Full) };
         forward(above, 0, left, |_, _| true);
         let pivot = *diagonal - dot(left, left);

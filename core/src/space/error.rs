@@ -44,6 +44,12 @@ pub enum SpaceError {
         /// The level.
         level: Level,
     },
+    /// A condition names an unknown knob or level or no level, depends on the same or a later knob, or
+    /// is the second of its knob.
+    Condition {
+        /// Its number, counted from 0.
+        number: usize,
+    },
 }
 
 impl fmt::Display for SpaceError {
@@ -54,6 +60,10 @@ impl fmt::Display for SpaceError {
             Self::Knob { position, error } => write!(f, "knob {position} {error}"),
             Self::WrongLength { given, knobs } => write!(f, "{given} levels for {knobs} knobs, give one per knob"),
             Self::NoSuchLevel { position, level } => write!(f, "knob {position} has no level {level}"),
+            Self::Condition { number } => write!(
+                f,
+                "condition {number} must be the only one of its knob and name some levels of a knob declared before it"
+            ),
         }
     }
 }

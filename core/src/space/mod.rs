@@ -19,6 +19,7 @@
 //! **Cost.** 16 bytes per knob on a 32-bit chip; K multiplications per index.
 
 mod combination;
+mod condition;
 mod declare;
 mod error;
 pub(crate) mod knob;
@@ -32,6 +33,7 @@ use heapless::Vec;
 use crate::math::random::Random;
 
 pub use combination::Combination;
+pub use condition::OnlyIf;
 pub use error::SpaceError;
 pub use knob::{Knob, KnobError, Level, MOST_LEVELS, Scale};
 
@@ -55,12 +57,13 @@ pub struct Space<const K: usize> {
     knobs: Vec<Knob, K>,
     last_index: u64,
     feasible: Option<Feasible<K>>,
+    conditions: &'static [OnlyIf],
 }
 
 impl<const K: usize> Space<K> {
     /// A space without knobs: the space of an uninitialised tuner.
     pub(crate) const fn empty() -> Self {
-        Self { knobs: Vec::new(), last_index: 0, feasible: None }
+        Self { knobs: Vec::new(), last_index: 0, feasible: None, conditions: &[] }
     }
 
     /// The space of all combinations of these knobs.
@@ -82,7 +85,7 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Knob { position, error });
             }
         }
-        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None })
+        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None, conditions: &[] })
     }
 
     /// The same space with a predicate that rules combinations out.
@@ -100,9 +103,10 @@ impl<const K: usize> Space<K> {
         self
     }
 
-    /// Whether the space has a feasibility predicate.
+    /// Whether the space has a feasibility predicate or knobs that matter only sometimes: more than
+    /// its knobs say.
     pub fn is_restricted(&self) -> bool {
-        self.feasible.is_some()
+        self.feasible.is_some() || !self.conditions.is_empty()
     }
 
     /// The knobs, in the order of declaration.
@@ -112,10 +116,13 @@ impl<const K: usize> Space<K> {
 
     /// N, the number of combinations, feasible or not; `u128::MAX` if there are more.
     pub fn cardinality(&self) -> u128 {
-        self.knobs.iter().fold(1, |n: u128, knob| n.saturating_mul(knob.levels() as u128))
+        let depends = |knob: usize| self.conditions.iter().any(|condition| condition.knob == knob);
+        let free = (0..self.knobs.len()).filter(|knob| !depends(*knob));
+        free.fold(1, |n: u128, knob| n.saturating_mul(self.variants(knob)))
     }
 
-    /// The largest index: N − 1, or `u64::MAX` in a space beyond 2⁶⁴ combinations.
+    /// The largest index: N − 1, or `u64::MAX` in a space beyond 2⁶⁴ combinations. Knobs that matter
+    /// only sometimes count as if they always did.
     pub fn last_index(&self) -> u64 {
         self.last_index
     }
@@ -146,10 +153,11 @@ impl<const K: usize> Space<K> {
             }
             *own = *level;
         }
-        Ok(c)
+        Ok(self.canonical(c))
     }
 
-    /// The combination with this index, or `None` past the last.
+    /// The combination with this index, or `None` past the last. Indices that differ only in idle
+    /// knobs are of one combination.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
@@ -170,11 +178,11 @@ impl<const K: usize> Space<K> {
             *level = (rest % levels) as Level;
             rest /= levels;
         }
-        Some(c)
+        Some(self.canonical(c))
     }
 
-    /// The combination with the next index, the first again after the last: counting, without a
-    /// division.
+    /// The levels of the next index, the first again after the last: counting, without a division.
+    /// Idle knobs are counted too.
     pub(crate) fn after(&self, mut c: Combination<K>) -> Combination<K> {
         for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
             if usize::from(*level) + 1 < knob.levels() {
@@ -186,7 +194,8 @@ impl<const K: usize> Space<K> {
         c
     }
 
-    /// [`at`](Self::at) for a small index of a small space: chips divide 32 bits, not 64.
+    /// [`at`](Self::at) for a small index of a small space, with idle knobs as they come: chips divide
+    /// 32 bits, not 64.
     pub(crate) fn at_small(&self, index: u32) -> Combination<K> {
         let mut rest = index;
         let mut c = self.origin();
@@ -214,7 +223,8 @@ impl<const K: usize> Space<K> {
             .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
     }
 
-    /// Whether a combination belongs to this space: as many knobs, and each level in range.
+    /// Whether a combination belongs to this space: as many knobs, each level in range, and idle knobs at
+    /// level 0.
     ///
     /// ```
     /// use trimtab::{Knob, Space};
@@ -226,6 +236,7 @@ impl<const K: usize> Space<K> {
     pub fn contains(&self, c: &Combination<K>) -> bool {
         c.levels().len() == self.knobs.len()
             && c.levels().iter().zip(&self.knobs).all(|(level, knob)| usize::from(*level) < knob.levels())
+            && self.canonical(*c) == *c
     }
 
     /// Whether a combination may be applied to the hardware.
@@ -239,7 +250,7 @@ impl<const K: usize> Space<K> {
         for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
             *level = random.below(knob.levels() as u32) as Level;
         }
-        c
+        self.canonical(c)
     }
 
     /// All levels 0. Unused elements of the array stay 0, so equal combinations have equal arrays.

@@ -53,6 +53,9 @@ impl<const K: usize, const M: usize, const D: usize> Geometry<K, M, D> {
 
     /// Initialises for a space; unchanged on an error.
     pub(crate) fn init(&mut self, space: &Space<K>, config: &Config, seed: u64) -> Result<(), InitError> {
+        if !space.conditions().is_empty() {
+            return Err(InitError::Conditions);
+        }
         if config.encoding == Encoding::Compact && !space.is_indexed() {
             return Err(InitError::TooLarge);
         }

@@ -21,9 +21,10 @@
 //! - Everything is computed from whitened vectors (L⁻¹ times something), so a posterior takes one
 //!   forward substitution and no inverse. They grow with the factor: a new observation adds one
 //!   element to each and changes none.
-//! - The weights give the mean before that substitution, and one observation bounds the variance:
-//!   most candidates that cannot win are dropped there, the others on the way. Weights cost two
-//!   substitutions per observation, so they are computed only where something is dropped by them.
+//! - The weights give the mean before that substitution. One observation bounds the variance, and so
+//!   does what was left of it with fewer observations: most candidates that cannot win are dropped
+//!   there, the others on the way. Weights cost two substitutions per observation, so they are
+//!   computed only where something is dropped by them.
 //! - The process does not know combinations: callers pass covariances and get slopes with respect
 //!   to them.
 //!
@@ -89,6 +90,8 @@ pub struct Gp<const T: usize, const P: usize> {
     ones_weights: [f32; T],
     /// How many of the two vectors of weights are known.
     weighed: u8,
+    /// Whether the covariances of the next observation are written.
+    is_written: bool,
     /// 1/Kᵢᵢ.
     inverse_own: [f32; T],
     mean: f32,
@@ -111,6 +114,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             weights: [0.0; T],
             ones_weights: [0.0; T],
             weighed: 0,
+            is_written: false,
             inverse_own: [0.0; T],
             mean: 0.0,
             mean_variance: 0.0,
@@ -136,8 +140,10 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 
     /// Keeps the first n observations. Call [`condition`](Self::condition) again before a
     /// posterior.
+    #[inline(never)]
     pub fn truncate(&mut self, n: usize) {
         self.factor.truncate(n);
+        self.is_written = false;
         (self.whitened, self.weighed) = (self.whitened.min(n), 0);
     }
 
@@ -150,12 +156,30 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// i with those before it and, last, with itself, noise included.
     pub fn extend(&mut self, n: usize, write: impl Fn(usize, &mut [f32])) -> Result<(), CholeskyError> {
         (self.len()..n).try_for_each(|i| {
-            let inverse_own = self.inverse_own.get_mut(i).ok_or(CholeskyError::Full)?;
-            self.factor.append_with(|row| {
-                write(i, row);
-                *inverse_own = row.last().map_or(0.0, |own| 1.0 / own);
-            })
+            self.write_row(|row| write(i, row))?;
+            self.append_written()
         })
+    }
+
+    /// The first half of [`extend`](Self::extend) by one observation: only writes its covariances.
+    pub(crate) fn write_row(&mut self, write: impl FnOnce(&mut [f32])) -> Result<(), CholeskyError> {
+        let inverse_own = self.inverse_own.get_mut(self.factor.len()).ok_or(CholeskyError::Full)?;
+        self.is_written = true;
+        self.factor.write(|row| {
+            write(row);
+            *inverse_own = row.last().map_or(0.0, |own| 1.0 / own);
+        })
+    }
+
+    /// Whether the second half is to follow.
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// The second half: the observation joins the factor.
+    pub(crate) fn append_written(&mut self) -> Result<(), CholeskyError> {
+        self.is_written = false;
+        self.factor.append_written()
     }
 
     /// Conditions on the costs of all observations in the factor: mean, signal variance and
@@ -246,41 +270,50 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// with the observations.
     pub fn posterior(&self, own: f32, write: impl FnOnce(&mut [f32])) -> Posterior {
         let nothing = Posterior::new(self.mean, self.signal * own);
+        let mut most = f32::INFINITY;
         let write = |row: &mut [f32]| {
             write(row);
             own
         };
-        self.posterior_above(write, |_| 0.0).unwrap_or(nothing)
+        self.posterior_above(write, |_| 0.0, &mut most).unwrap_or(nothing)
     }
 
     /// The same, or `None` once the variance is known to be below `needed(mean)`, the variance that
-    /// a candidate of this mean needs. `write` also returns the combination's own variance.
+    /// a candidate of this mean needs. `write` also returns the combination's own variance. `most` is
+    /// a bound of the share of the signal variance that is left, and becomes a sharper one.
     pub(crate) fn posterior_above(
         &self,
         write: impl FnOnce(&mut [f32]) -> f32,
         needed: impl FnOnce(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         let mut v = [0.0; T];
         let k = v.get_mut(..self.len())?;
         let own = write(k);
-        let least = self.least_share(own, k, needed)?;
+        let least = self.least_share(own, k, needed, most)?;
         let mut partial = Partial::new(own);
-        self.absorb(&mut v, &mut partial, least).then(|| self.finish(&partial))
+        let is_above = self.absorb(&mut v, &mut partial, least);
+        *most = most.min(partial.share);
+        is_above.then(|| self.finish(&partial))
     }
 
     /// The share of the signal variance that a candidate must keep to have the variance that it
-    /// needs; `None` if one observation alone leaves less.
-    pub(crate) fn least_share(&self, own: f32, k: &[f32], needed: impl FnOnce(f32) -> f32) -> Option<f32> {
+    /// needs; `None` if at most less is left, by the bound or by one observation alone.
+    fn least_share(&self, own: f32, k: &[f32], needed: impl FnOnce(f32) -> f32, most: &mut f32) -> Option<f32> {
         let ones = 1.0 - dot(k, &self.ones_weights);
         let needed = needed(self.mean + dot(k, &self.weights)) / self.signal - ones * ones * self.mean_variance;
         // A variance is never negative, so a need of 0 or less drops nothing.
         let least = if needed > 0.0 { needed } else { return Some(f32::NEG_INFINITY) };
-        let mut most = 0.0;
-        for (k, inverse) in k.iter().zip(&self.inverse_own) {
-            let explained = k * k * inverse;
-            most = if explained > most { explained } else { most };
+        if *most <= least {
+            return None;
         }
-        (own - most > least).then_some(least)
+        let mut explained = 0.0;
+        for (k, inverse) in k.iter().zip(&self.inverse_own) {
+            let by_one = k * k * inverse;
+            explained = if by_one > explained { by_one } else { explained };
+        }
+        *most = most.min(own - explained);
+        (*most > least).then_some(least)
     }
 
     /// Whitens those covariances in `v` that `partial` does not cover yet. Returns false once the
@@ -455,5 +488,44 @@ mod tests {
         assert_eq!(posterior(&mut at_once), posterior(&mut by_ones));
         at_once.extend(3, write).unwrap();
         assert_eq!(posterior(&mut at_once), three);
+    }
+
+    /// Two observations with K = I, costs 1 and 3, and one repeat: every part of the likelihood.
+    #[test]
+    fn the_likelihood_by_hand() {
+        let mut gp = Gp::<2, { triangle(2) }>::new();
+        gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = f32::from(u8::from(i == j)))).unwrap();
+        let repeats = Repeats { missing: 0.0, count: 1.0, square: 0.5, log_noise: -0.7 };
+        let prior = Prior { mean_precision: 2.0, signal_weight: 1.0 };
+        gp.condition(&[1.0, 3.0], &prior, repeats);
+        // μ = 4/(2 + 2) = 1; the square is 10 − 4·1 + 0.5 = 6.5; s² = (6.5 + 1)/(3 + 1).
+        let signal = 7.5f32 / 4.0;
+        assert!((gp.signal() - signal).abs() < 1e-6);
+        let (three, log_signal) = (3.0, signal.ln());
+        let twice = three * (LN_2_PI + log_signal) + 6.5 / signal - 0.7 + (log_signal + 1.0 / signal) + 2.0f32.ln();
+        assert!((gp.log_likelihood() + 0.5 * twice).abs() < 1e-5, "{} {}", gp.log_likelihood(), -0.5 * twice);
+        // One without a cost counts as none: the square stays and is shared among fewer.
+        gp.condition(&[1.0, 3.0], &prior, Repeats { missing: 1.0, ..repeats });
+        assert!((gp.signal() - 7.5 / 3.0).abs() < 1e-6);
+    }
+
+    /// What is left of a variance bounds it, and becomes sharper with every call.
+    #[test]
+    fn a_bound_drops_a_candidate_before_it_is_solved() {
+        let mut gp = Gp::<2, { triangle(2) }>::new();
+        gp.extend(2, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = if i == j { 1.0 } else { 0.5 }))
+            .unwrap();
+        gp.condition(&[-1.0, 1.0], &Prior::FIXED, Repeats::default());
+        let row = |row: &mut [f32]| {
+            row.fill(0.6);
+            1.0
+        };
+        // Alone each leaves 1 − 0.36; together 1 − 0.48.
+        let mut most = f32::INFINITY;
+        assert_eq!(gp.posterior_above(row, |_| 0.7, &mut most), None);
+        assert!((most - 0.64).abs() < 1e-6, "{most}");
+        assert!(gp.posterior_above(row, |_| 0.0, &mut most).is_some_and(|p| (p.variance - 0.52).abs() < 1e-6));
+        assert!((most - 0.52).abs() < 1e-6, "{most}");
+        assert_eq!(gp.posterior_above(row, |_| 0.6, &mut most), None);
     }
 }

@@ -28,6 +28,9 @@ use crate::surrogate::relevance::PairSums;
 /// How many standard deviations from the mean a cost is far.
 const FAR: f32 = 8.0;
 
+/// Pairs per step where knobs are graded: each takes some 60 instructions per graded knob.
+const PAIRS: usize = 8;
+
 /// What the current factor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
@@ -51,6 +54,7 @@ enum Part {
     HalfColumn,
     Column,
     Pairs,
+    Tables,
     Judge,
     Failures,
 }
@@ -64,6 +68,8 @@ pub(crate) struct Learning<const K: usize, const T: usize> {
     /// The current column of K⁻¹, or the similarities of an observation; between fits, the covariances
     /// of a prediction in two steps.
     j: usize,
+    /// The next pair of the column, or the next level of the kernel's tables.
+    next: usize,
     column: [f32; T],
     /// The prior variance of that prediction.
     own: f32,
@@ -76,6 +82,7 @@ impl<const K: usize, const T: usize> Learning<K, T> {
         part: Part::Done,
         hypothesis: Hypothesis { residual: 0.0, noise: 0.0 },
         j: 0,
+        next: 0,
         column: [0.0; T],
         own: 0.0,
         sums: PairSums::ZERO,
@@ -163,9 +170,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
             Part::Column => {
                 self.gp.whole_column(self.learning.j, &mut self.learning.column);
+                self.learning.next = self.learning.j;
                 Part::Pairs
             }
             Part::Pairs => self.add_pairs(config),
+            Part::Tables if M > 0 && self.product.derive_tables(&mut self.learning.next) => Part::Tables,
+            Part::Tables => Part::Rows,
             Part::Judge => self.judge_last(space),
             Part::Failures => self.learn_failure(space),
             Part::Done => Part::Done,
@@ -183,7 +193,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if gp.len() >= n {
             return Part::Costs;
         }
-        if inputs.extend(gp, &learning.hypothesis, gp.len() + 1).is_err() {
+        if inputs.extend(gp, &learning.hypothesis).is_err() {
             self.noise.report(f32::NEG_INFINITY, 0.0);
             self.learning.goal = self.next_hypothesis();
         }
@@ -240,22 +250,29 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         Part::Failures
     }
 
-    /// The slopes of one column; after the last, a step of the kernel's numbers.
+    /// The slopes of one column, or of some pairs of it with graded knobs; after the last, a step of
+    /// the kernel's numbers.
     fn add_pairs(&mut self, config: &Config) -> Part {
         let Self { product, observations, gp, learning, .. } = self;
-        let Learning { j, column, sums, .. } = learning;
-        sums.add_column((product, observations.combinations()), gp, *j, column);
+        let Learning { j, next, column, sums, .. } = learning;
+        let end = if M > 0 { *next + PAIRS } else { T };
+        sums.add_column((product, observations.combinations()), gp, (*j, *next..end), column);
+        *next = end;
+        if end < gp.len() {
+            return Part::Pairs;
+        }
         *j += 1;
         if *j < gp.len() {
             return Part::HalfColumn;
         }
         product.climb(sums);
+        *next = 0;
         gp.clear();
         self.learning.goal = match self.learning.goal {
             Goal::Slopes { more: more @ 1.. } => Goal::Slopes { more: more - 1 },
             _ => self.weigh_noise(config),
         };
-        Part::Rows
+        if M > 0 { Part::Tables } else { Part::Rows }
     }
 
     /// After the kernel's numbers come the hypotheses of the noise, if they are due.

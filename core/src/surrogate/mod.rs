@@ -201,8 +201,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 let noise = Hypothesis { residual: 0.0, noise: hyper.noise };
                 let Self { geometry, observations, product, gp, .. } = self;
                 let inputs = Inputs { space, geometry, observations, product, hyper };
-                if inputs.extend(gp, &noise, n).is_err() {
-                    return f32::NEG_INFINITY;
+                while gp.len() < n {
+                    if inputs.extend(gp, &noise).is_err() {
+                        return f32::NEG_INFINITY;
+                    }
                 }
                 self.whiten_costs();
                 self.gp.whiten_ones();
@@ -253,22 +255,25 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         standardised * standardised / signal
     }
 
-    /// Adds a pending combination as an observation of its predicted cost, if there is room.
+    /// Adds a pending combination as an observation of its predicted cost, if there is room; after
+    /// [`begin_prediction`](Self::begin_prediction).
     pub(crate) fn imagine(&mut self, space: &Space<K>, c: &Combination<K>) {
-        let mean = self.posterior(space, c, &ANY).map_or(0.0, |posterior| posterior.mean);
+        let Posterior { mean, .. } = self.end_prediction();
         let x = self.geometry.locate(space, c);
         if self.observations.push_fantasy(c, &x) {
             let _ = self.fantasies.push(mean);
         }
     }
 
-    /// Adds the next imagined observation to the factor. One that breaks the factor down is left out
-    /// together with those after it: the fit must not change for a fantasy.
+    /// One step of adding the next imagined observation to the factor. One that breaks the factor down
+    /// is left out together with those after it: the fit must not change for a fantasy.
     pub(crate) fn add_imagined(&mut self, space: &Space<K>) {
         let all = self.observations.combinations().len();
         let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
         let inputs = Inputs { space, geometry, observations, product, hyper };
-        let _ = inputs.extend(gp, &noise.used, all.min(gp.len() + 1));
+        if gp.len() < all {
+            let _ = inputs.extend(gp, &noise.used);
+        }
     }
 
     /// Conditions the process on what is imagined.
@@ -277,6 +282,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.whiten_costs();
         self.gp.whiten_ones();
         self.gp.assess(&config.prior, self.repeats(config, &noise));
+    }
+
+    /// Whether pending combinations are in the process as fantasies.
+    pub(crate) fn has_fantasies(&self) -> bool {
+        !self.fantasies.is_empty()
     }
 
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
@@ -294,7 +304,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Extends the factor by one point, if it has fewer than n; returns whether it had to. If it
+    /// One step towards a factor of n points; returns whether there was one to do. If it
     /// breaks down, starts over with more noise, which makes any covariance factorisable.
     #[inline(never)]
     fn extend(&mut self, space: &Space<K>, n: usize) -> bool {
@@ -303,7 +313,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
         let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
         let inputs = Inputs { space, geometry, observations, product, hyper };
-        if inputs.extend(gp, &noise.used, gp.len() + 1).is_ok() {
+        if inputs.extend(gp, &noise.used).is_ok() {
             return true;
         }
         let more = if D == 0 { self.noise.increase() } else { self.fit.add_noise() };
@@ -327,17 +337,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// The posterior of a combination, in standardised units. `needed(mean)` is the variance that a
     /// candidate of this mean needs; the work stops with `None` once the variance is known to be
-    /// smaller.
+    /// smaller. `most` is a bound of the share of it that is left, and becomes a sharper one.
     #[inline(never)]
     pub(crate) fn posterior(
         &self,
         space: &Space<K>,
         c: &Combination<K>,
         needed: &dyn Fn(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         let x = self.geometry.locate(space, c);
         let point = Point { combination: c, x: &x };
-        self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed)
+        self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed, most)
     }
 
     /// [`posterior`](Self::posterior) of the combination beside a path that has this level of the
@@ -349,11 +360,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         path: &Path<K, T>,
         (knob, level): (usize, Level),
         needed: &dyn Fn(f32) -> f32,
+        most: &mut f32,
     ) -> Option<Posterior> {
         if D > 0 {
-            return self.posterior(space, &path.at().with(knob, level), needed);
+            return self.posterior(space, &path.at().with(knob, level), needed, most);
         }
-        self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed)
+        self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed, most)
     }
 
     /// A posterior for a caller that keeps the whitened covariances `v` and their `partial` sums:
@@ -462,7 +474,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
         let points = self.observations.points_from(first);
         if D == 0 {
             let own = point.combination.all();
-            row.iter_mut().zip(points).for_each(|(k, o)| *k = self.product.covariance(own, o.combination.all()));
+            let others = self.observations.combinations().get(first..).unwrap_or_default();
+            if M == 0 {
+                let all = row.iter_mut().zip(others);
+                all.for_each(|(k, other)| *k = self.product.covariance(own, other.all()));
+            } else {
+                self.product.products(own, others, K, row);
+                row.iter_mut().for_each(|k| *k = self.product.normalised(*k));
+            }
             return;
         }
         // The counts first take the place of the covariances: two loops are faster than one that
@@ -476,17 +495,25 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
         row.iter_mut().zip(points).for_each(|(k, other)| *k = hyper.covariance(geometry.pair(space, *k, point, other)));
     }
 
-    /// Extends the factor to n points. Noise is added on the diagonal; a mean of n measurements has
-    /// 1/n of it.
+    /// One step towards a factor with one more point: all of it, or with graded knobs, whose
+    /// covariances take as long as the rest, half. Noise is added on the diagonal; a mean of n
+    /// measurements has 1/n of it.
     #[inline(never)]
-    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, noise: &Hypothesis, n: usize) -> Result<(), CholeskyError> {
-        gp.extend(n, |i, row| {
-            let Some(point) = self.observations.points_from(i).next() else { return };
-            self.covariances(point, 0, row);
-            if let Some(own) = row.last_mut() {
-                let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
-                *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };
+    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, noise: &Hypothesis) -> Result<(), CholeskyError> {
+        if M == 0 || !gp.is_written() {
+            let i = gp.len();
+            gp.write_row(|row| {
+                let Some(point) = self.observations.points_from(i).next() else { return };
+                self.covariances(point, 0, row);
+                if let Some(own) = row.last_mut() {
+                    let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
+                    *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };
+                }
+            })?;
+            if M > 0 {
+                return Ok(());
             }
-        })
+        }
+        gp.append_written()
     }
 }

@@ -346,4 +346,21 @@ mod tests {
         assert_eq!(steps, COUNT - 1 - usize::from(FIRST));
         assert!(belief.used.residual > 3.0);
     }
+
+    /// A known noise is used as it is, within bounds, and leaves no doubt.
+    #[test]
+    fn a_known_noise_is_set() {
+        let mut belief = weighed(Noise::Auto, Seen::Nothing, 0.031).0;
+        belief.set(0.25);
+        assert_eq!(
+            (belief.used, belief.noisy, belief.doubt),
+            (Hypothesis { residual: RESIDUAL, noise: 0.25 }, 1.0, 0.0)
+        );
+        belief.set(2.0 * MOST);
+        assert_eq!(belief.used.noise, MOST);
+        belief.set(LEAST);
+        assert_eq!((belief.used.noise, belief.noisy), (0.0, 0.0));
+        belief.set(2.0 * LEAST);
+        assert_eq!((belief.used.noise, belief.noisy), (2.0 * LEAST, 1.0));
+    }
 }

@@ -57,9 +57,7 @@ impl<const K: usize, const T: usize> Path<K, T> {
         first: usize,
     ) {
         (self.at, self.first, self.left_out) = (at, first, 0);
-        let others = others.get(first..).unwrap_or_default();
-        let products = self.products.iter_mut().zip(others);
-        products.for_each(|(product, other)| *product = kernel.product(at.all(), other.all(), K));
+        kernel.products(at.all(), others.get(first..).unwrap_or_default(), K, &mut self.products);
         self.own = kernel.product(at.all(), at.all(), K);
     }
 
@@ -69,7 +67,10 @@ impl<const K: usize, const T: usize> Path<K, T> {
         (kernel, others): (&Product<K, M>, &[Combination<K>]),
         knob: usize,
     ) -> bool {
-        let is_graded = M > 0 && kernel.is_graded(knob);
+        if M == 0 {
+            return false;
+        }
+        let is_graded = kernel.is_graded(knob);
         if self.left_out == if is_graded { knob + 1 } else { 0 } {
             return false;
         }
@@ -77,14 +78,12 @@ impl<const K: usize, const T: usize> Path<K, T> {
         let at = self.at.all();
         if let Some(last) = self.left_out.checked_sub(1) {
             let level = self.at.level(last);
-            let products = self.products.iter_mut().zip(others);
-            products.for_each(|(product, other)| *product *= kernel.factor_of(last, level, other.level(last)));
+            kernel.each_factor((last, level), self.products.iter_mut().zip(others), |product, f| *product *= f);
             self.own *= kernel.factor_of(last, level, level);
             self.left_out = 0;
         }
         if is_graded {
-            let products = self.products.iter_mut().zip(others);
-            products.for_each(|(product, other)| *product = kernel.product(at, other.all(), knob));
+            kernel.products(at, others, knob, &mut self.products);
             self.own = kernel.product(at, at, knob);
             self.left_out = knob + 1;
         }
@@ -103,22 +102,25 @@ impl<const K: usize, const T: usize> Path<K, T> {
     ) -> f32 {
         let products = self.products.get(from.saturating_sub(self.first)..).unwrap_or_default();
         let others = others.get(from..).unwrap_or_default();
-        let change = change(kernel, self.left_out > 0, (knob, self.at.level(knob)), level);
-        for ((k, product), other) in row.iter_mut().zip(products).zip(others) {
-            *k = kernel.normalised(product * change(other.level(knob)));
+        let all = row.iter_mut().zip(products).zip(others);
+        if M > 0 && self.left_out > 0 {
+            kernel.each_factor((knob, level), all, |(k, product), f| *k = kernel.normalised(product * f));
+            return kernel.normalised(self.own * kernel.factor_of(knob, level, level));
         }
-        let own = if M > 0 && self.left_out > 0 { kernel.factor_of(knob, level, level) } else { 1.0 };
-        kernel.normalised(self.own * own)
+        let change = change(kernel, (knob, self.at.level(knob)), level);
+        all.for_each(|((k, product), other)| *k = kernel.normalised(product * change(other.level(knob))));
+        kernel.normalised(self.own)
     }
 
     /// Takes a level of the knob entered last.
+    #[inline(never)]
     pub(crate) fn go<const M: usize>(
         &mut self,
         (kernel, others): (&Product<K, M>, &[Combination<K>]),
         (knob, level): (usize, Level),
     ) {
         if self.left_out == 0 {
-            let change = change(kernel, self.left_out > 0, (knob, self.at.level(knob)), level);
+            let change = change(kernel, (knob, self.at.level(knob)), level);
             let others = others.get(self.first..).unwrap_or_default();
             let products = self.products.iter_mut().zip(others);
             products.for_each(|(product, other)| *product *= change(other.level(knob)));
@@ -127,20 +129,17 @@ impl<const K: usize, const T: usize> Path<K, T> {
     }
 }
 
-/// The factor by which a knob's new level changes the product with an observation, given its level
-/// there: the whole factor of a graded knob, which the product leaves out.
+/// The factor by which a nominal knob's new level changes the product with an observation, given its
+/// level there.
 #[inline(always)]
 fn change<const K: usize, const M: usize>(
     kernel: &Product<K, M>,
-    is_left_out: bool,
     (knob, at): (usize, Level),
     level: Level,
 ) -> impl Fn(Level) -> f32 {
     let [to_equal, to_different] = kernel.exchange(knob);
     move |other| {
-        if M > 0 && is_left_out {
-            kernel.factor_of(knob, level, other)
-        } else if other == level {
+        if other == level {
             to_equal
         } else if other == at {
             to_different

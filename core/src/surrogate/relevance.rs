@@ -51,7 +51,8 @@ impl Fitted {
 }
 
 impl<const K: usize, const M: usize> Product<K, M> {
-    /// One step of every fitted number along the slopes of the log likelihood.
+    /// One step of every fitted number along the slopes of the log likelihood;
+    /// [`derive_tables`](Self::derive_tables) is to follow.
     pub(crate) fn climb(&mut self, slopes: &PairSums<K>) {
         let (relevance, length) = slopes.of(self);
         let (mut all, prior) = (0.0, self.prior_common());
@@ -70,7 +71,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
                 factor.length.climb(length - (factor.length.at - PRIOR_LENGTH) * PRECISION, LENGTH);
             }
         }
-        self.derive();
+        self.derive_factors();
     }
 }
 
@@ -92,17 +93,19 @@ impl<const K: usize> PairSums<K> {
     pub(crate) const ZERO: Self =
         Self { pairs: 0.0, weights: 0.0, differing: [[0.0; 4]; K], relevance: [0.0; K], length: [0.0; K] };
 
-    /// Adds the pairs of point j with those from it on, given its column of K⁻¹.
+    /// Adds the pairs of point j with those in a range from it on, given its column of K⁻¹.
     #[inline(never)]
     pub(crate) fn add_column<const M: usize, const T: usize, const P: usize>(
         &mut self,
         (kernel, points): (&Product<K, M>, &[Combination<K>]),
         gp: &Gp<T, P>,
-        j: usize,
+        (j, others): (usize, core::ops::Range<usize>),
         column: &[f32; T],
     ) {
         let Some(own) = points.get(j) else { return };
-        for ((i, other), inverse) in points.iter().enumerate().take(gp.len()).skip(j).zip(column.iter().skip(j)) {
+        let others = others.start..others.end.min(gp.len());
+        let (Some(points), Some(column)) = (points.get(others.clone()), column.get(others.clone())) else { return };
+        for (i, (other, inverse)) in others.zip(points.iter().zip(column)) {
             // The diagonal counts once, everything else twice, and all of it by half.
             let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * kernel.scale;
             self.add(kernel, weight, own.all(), other.all());
@@ -152,20 +155,20 @@ impl<const K: usize> PairSums<K> {
         a: &[Level; K],
         b: &[Level; K],
     ) -> f32 {
-        // The products of the factors before each knob.
-        let mut before = [1.0; K];
+        // The factor of each knob, and the product of those before it.
+        let mut before = [[1.0; 2]; K];
         let mut product = nominal;
         for ((before, factor), (a, b)) in before.iter_mut().zip(kernel.factors()).zip(a.iter().zip(b)) {
-            *before = product;
             if factor.is_graded() {
-                product *= kernel.factor(factor, *a, *b);
+                *before = [kernel.factor(factor, *a, *b), product];
+                product *= before[0];
             }
         }
         let mut after = 1.0;
         let slopes = before.iter().zip(self.relevance.iter_mut().zip(&mut self.length));
         let knobs = slopes.zip(kernel.factors()).zip(a.iter().zip(b)).rev();
         for (((before, (relevance, length)), factor), (a, b)) in knobs.filter(|((_, factor), _)| factor.is_graded()) {
-            let value = kernel.factor(factor, *a, *b);
+            let [value, before] = *before;
             let others = before * after;
             *relevance += others * (value - 1.0);
             *length += others * kernel.slope(factor, value, *a, *b);
@@ -227,7 +230,7 @@ mod tests {
         for j in 0..N {
             gp.half_column(j, &mut column);
             gp.whole_column(j, &mut column);
-            slopes.add_column((kernel, points), &gp, j, &column);
+            slopes.add_column((kernel, points), &gp, (j, j..N), &column);
         }
         slopes
     }
@@ -275,6 +278,7 @@ mod tests {
         kernel.init(&space).unwrap();
         for _ in 0..times(20, 1) {
             kernel.climb(&slopes(&kernel, &points, &y));
+            kernel.derive();
         }
         let [first, others @ ..] = kernel.factors();
         assert!(cfg!(miri) || others.iter().all(|factor| factor.relevance() < 0.3 * first.relevance()));

@@ -261,15 +261,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.len() >= usize::from(self.config.initial.max(1))
     }
 
-    /// Step i of treating pending combinations as measured: each is imagined, then each joins the
-    /// factor. Returns whether there may be more to do.
+    /// Step i of treating pending combinations as measured: each is imagined in two steps, then each
+    /// joins the factor in two. Returns whether there may be more to do.
+    #[inline(never)]
     fn fantasise(&mut self, i: usize) -> bool {
         // Only up to the limit, so that a larger tuner with the same limit proposes the same.
         let room = limited(self.config.observations, T).saturating_sub(self.len());
         let pending = self.pending.get(..room).unwrap_or(&self.pending);
-        if let Some(c) = pending.get(i) {
-            self.model.imagine(&self.space, c);
-        } else if i < 2 * pending.len() {
+        if let Some(c) = pending.get(i / 2) {
+            if i.is_multiple_of(2) {
+                self.model.begin_prediction(&self.space, c);
+            } else {
+                self.model.imagine(&self.space, c);
+            }
+        } else if i < 4 * pending.len() {
             self.model.add_imagined(&self.space);
         } else {
             self.model.condition_imagined(&self.config);

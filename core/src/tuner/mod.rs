@@ -27,9 +27,9 @@
 //!
 //! | T | L | D | no projection | projected to D | cache, no projection |
 //! |---:|---:|---:|---:|---:|---:|
-//! | 32 | 64 | 8 | 9328 | 11408 | 4632 |
-//! | 64 | 256 | 8 | 18544 | 21648 | 34840 |
-//! | 128 | 256 | 16 | 47728 | 57744 | 67608 |
+//! | 32 | 64 | 8 | 9600 | 11680 | 4632 |
+//! | 64 | 256 | 8 | 19584 | 22688 | 34840 |
+//! | 128 | 256 | 16 | 48768 | 58784 | 67608 |
 
 mod again;
 mod ask;
@@ -94,8 +94,8 @@ const MISSES: f32 = 1.5625;
 /// | | choose | because |
 /// |---|---|---|
 /// | `observations` | as many as you will measure, repeats of a combination counted once; 64 to start with | when it is full, a tuner refuses more or forgets ([`WhenFull`](crate::WhenFull)); memory grows with its square, time per ask too |
-/// | | fewer where RAM is short | 32 take 9 KB, 64 take 18 KB, 128 take 47 KB, for 24 relays (the table in this module's source) |
-/// | `rows` | 256, what the benchmarks ran with | four bytes each; half as many are candidates of an ask, whose time grows with them |
+/// | | fewer where RAM is short | 32 take 9 KB, 64 take 19 KB, 128 take 48 KB, for 24 relays (the table in this module's source) |
+/// | `rows` | 256, what the benchmarks ran with | eight bytes each; half as many are candidates of an ask, whose time grows with them |
 /// | | the number of combinations, if there are no more than a few hundred | then every one is a candidate, and the choice is exact |
 /// | | fewer where time is short | the best of fewer candidates is proposed |
 ///
@@ -342,7 +342,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// Whether a combination may be asked: feasible, without an outcome, and not pending.
     #[inline(never)]
     fn is_open(&self, c: &Combination<K>) -> bool {
-        self.model.observations.find(c).is_none() && !self.pending.contains(c) && self.space.is_feasible(c)
+        let is_known = self.model.observations.find(c).is_some() || self.pending.contains(c);
+        !is_known && self.space.is_feasible(c) && self.space.canonical(*c) == *c
     }
 
     /// The measured observation with the smallest posterior mean; of equals the first.
@@ -354,7 +355,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     /// A combination with its posterior and a score of 0.
     #[inline(never)]
     fn score_of(&self, c: &Combination<K>) -> Option<Scored<K>> {
-        let posterior = self.model.posterior(&self.space, c, &ANY)?;
+        let mut most = f32::INFINITY;
+        let posterior = self.model.posterior(&self.space, c, &ANY, &mut most)?;
         Some(Scored { combination: *c, posterior, score: 0.0 })
     }
 

@@ -49,6 +49,8 @@ pub(super) struct Search<const K: usize, const T: usize> {
     /// What has to be done before the next row, and whether the path goes on from the second start.
     before: Before,
     is_second: bool,
+    /// Where the path goes on after a change of several knobs: one made others idle.
+    pub(super) jump: Option<Combination<K>>,
     best: Option<Scored<K>>,
     /// The score of what is proposed in the end.
     pub(super) score: f32,
@@ -70,6 +72,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
         sweep: Sweep::EMPTY,
         before: Before::Nothing,
         is_second: false,
+        jump: None,
         best: None,
         score: 0.0,
         rule: Rule::Ucb { beta: 0.0 },
@@ -82,7 +85,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
     /// Starts over at the first row.
     pub(super) fn restart(&mut self) {
         (self.step, self.row, self.best) = (0, 0, None);
-        (self.before, self.is_second) = (Before::NeededLogit, false);
+        (self.before, self.is_second, self.jump) = (Before::NeededLogit, false, None);
     }
 
     /// The best candidate so far.
@@ -108,6 +111,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             self.search.sweep.begin(&self.space, &mut self.table, (most, from), &mut random);
             self.table.factors = self.model.factors;
         }
+        self.table.keep_bounds(self.model.factors);
     }
 
     /// Number of combinations of a space that is its own table, or 0.
@@ -185,7 +189,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return None;
         }
         let posterior = match row {
-            None => self.model.posterior(&self.space, &c, &self.needed(prune, self.bar()))?,
+            None => {
+                let (place, needed) = (self.search.row - 1, self.needed(prune, self.bar()));
+                let mut most = self.table.bound(place);
+                let posterior = self.model.posterior(&self.space, &c, &needed, &mut most);
+                self.keep_bound(place, most);
+                posterior?
+            }
             Some(row) => {
                 if row.partial.len() == 0 {
                     row.x = self.model.geometry.locate(&self.space, &c);
@@ -217,7 +227,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             return None;
         }
         self.search.step += 1;
+        let plain = self.search.path.at().with(knob, level);
+        let c = self.space.canonical(plain);
         match kind {
+            Kind::Go if c != plain => (self.search.before, self.search.jump) = (Before::Similar, Some(c)),
             Kind::Go => {
                 if let Some(calls) = self.failing() {
                     let change = self.change(knob, level);
@@ -226,13 +239,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
                 self.model.go(&mut self.search.path, (knob, level));
             }
-            Kind::Restart => (self.search.before, self.search.is_second) = (Before::Similar, true),
+            Kind::Restart => {
+                (self.search.before, self.search.is_second, self.search.jump) = (Before::Similar, true, None);
+            }
             Kind::Row | Kind::Closed => self.search.row += 1,
         }
         if kind != Kind::Row {
             return None;
         }
-        let c = self.search.path.at().with(knob, level);
         let new = self.model.observations.combinations().get(self.table.compared..self.len()).unwrap_or_default();
         let is_closed = if is_sweeping {
             self.model.observations.find(&c).is_some() || !self.space.is_feasible(&c)
@@ -250,7 +264,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let posterior = match row {
             None => {
                 let bar = if is_sweeping { self.search.sweep.bar() } else { self.bar() };
-                self.model.posterior_beside(&self.space, path, (knob, level), &self.needed(prune, bar))?
+                let (place, needed) = (self.search.row - 1, self.needed(prune, bar));
+                let mut most = self.table.bound(place);
+                let posterior = if c == plain {
+                    self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most)
+                } else {
+                    self.model.posterior(&self.space, &c, &needed, &mut most)
+                };
+                self.keep_bound(place, most);
+                posterior?
             }
             Some(row) => {
                 if D > 0 && row.partial.len() == 0 {
@@ -258,7 +280,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
                 let Row { x, v, partial } = row;
                 let write = |from, row: &mut [f32]| {
-                    if D > 0 {
+                    if D > 0 || c != plain {
                         self.model.covariances(&self.space, Point { combination: &c, x }, from, row)
                     } else {
                         path.covariances(self.model.kernel(), (knob, level), from, row)
@@ -271,6 +293,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
             scored = self.weighed(scored, |tuner, calls| {
+                if c != plain {
+                    return (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured());
+                }
                 let (model, similar) = (&tuner.model.success, &tuner.search.similar);
                 (calls.beside)(model, &tuner.space, tuner.measured(), similar, tuner.change(knob, level))
             });
@@ -281,13 +306,20 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         Some(scored)
     }
 
+    /// Remembers what is at most left of a row's variance. With fantasies it is less than without.
+    fn keep_bound(&mut self, row: usize, most: f32) {
+        if !self.model.has_fantasies() {
+            self.table.set_bound(row, most);
+        }
+    }
+
     /// The score that a candidate has to beat.
     fn bar(&self) -> f32 {
         self.search.best.as_ref().map_or(f32::INFINITY, |best| best.score)
     }
 
     /// The variance that a candidate of a given mean needs to beat this score.
-    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 {
+    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P> {
         let (rule, bar) = (self.search.rule, if prune { bar } else { f32::INFINITY });
         move |mean| rule.needed_variance(mean, bar)
     }
@@ -358,7 +390,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     #[inline(never)]
     fn prepare(&mut self, whole: usize, covered: usize) -> Before {
         let [first, second] = *self.table.starts();
-        let at = if self.search.is_second { second } else { first };
+        let at = self.search.jump.unwrap_or(if self.search.is_second { second } else { first });
         let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
         match (self.search.before, self.failing()) {
             (Before::NeededLogit, Some(calls)) => {

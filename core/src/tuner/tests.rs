@@ -263,3 +263,130 @@ fn a_cache_of_any_length_proposes_the_same() {
         tuner.tell(&proposal.combination, levels.map(|(i, l)| f32::from(*l) * (i as f32 - 4.5)).sum()).unwrap();
     }
 }
+
+/// ± is 1.25 times the root of the variance and of the doubt, which repeats share.
+#[test]
+fn the_uncertainty_of_what_is_measured_by_hand() {
+    const KNOBS: [Knob; 3] = [Knob::nominal(4), Knob::ranked(6), Knob::nominal(3)];
+    type Three = crate::tuner!(KNOBS, observations: 16, rows: 32);
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 3).unwrap();
+    for i in 0..times(12, 6) {
+        let c = tuner.ask().unwrap().combination;
+        tuner.tell(&c, [0.3, 1.9, 0.2, 1.1, 2.0][i % 5] + 0.1 * i as f32).unwrap();
+    }
+    for repeats in [1.0f32, 2.0] {
+        let c = tuner.best_observed().unwrap().combination;
+        let i = tuner.model.observations.find(&c).unwrap();
+        let variance = tuner.model.measured(i).unwrap().variance + tuner.model.noise.doubt / repeats;
+        let expected = 1.25 * variance.sqrt() * tuner.model.standard.deviation();
+        let own = tuner.predict(&c).unwrap().std_dev;
+        assert!((own / expected - 1.0).abs() < 1e-5, "{repeats}: {own}, not {expected}");
+        let value = tuner.best_observed().unwrap().value;
+        tuner.tell(&c, value - 0.01).unwrap();
+    }
+}
+
+/// Under noise the best are measured again, up to the limit and not beyond, and none that is pending.
+#[test]
+fn repeats_reach_their_limit_and_spare_what_is_pending() {
+    const KNOBS: [Knob; 3] = [Knob::nominal(3), Knob::ranked(4), Knob::nominal(2)];
+    type Three = crate::tuner!(KNOBS, observations: 24, rows: 32);
+    let config = Config { remeasure: 3, noise: Noise::Given(1.0), ..Config::default() };
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), config, 5).unwrap();
+    let mut most = 0;
+    for i in 0..40u32 {
+        let Ok(first) = tuner.ask() else { break };
+        if let Ok(second) = tuner.ask() {
+            assert_ne!(second.combination, first.combination);
+            tuner.cancel(&second.combination);
+        }
+        let c = first.combination;
+        let exact = c.levels().iter().map(|level| f32::from(*level)).sum::<f32>();
+        tuner.tell(&c, exact + [-1.0, 0.6, 1.1, -0.4, 0.2, -0.9, 0.8][i as usize % 7]).unwrap();
+        most = most.max(tuner.observations().map(|o| o.repeats).max().unwrap());
+    }
+    assert_eq!(most, 3);
+}
+
+/// Knobs that matter only sometimes: nothing is asked twice, the cache and the pruning change no bit,
+/// failures too, slices give the same, and a log brings the run back.
+#[test]
+fn idle_knobs_are_asked_once_whatever_the_way() {
+    use crate::space::OnlyIf;
+    static CONDITIONS: [OnlyIf; 3] = [
+        OnlyIf { knob: 1, on: 0, levels: &[1] },
+        OnlyIf { knob: 2, on: 0, levels: &[1, 2] },
+        OnlyIf { knob: 4, on: 2, levels: &[3, 4] },
+    ];
+    const KNOBS: [Knob; 7] = [
+        Knob::nominal(3),
+        Knob::ranked(9),
+        Knob::nominal(5),
+        Knob::ranked(8),
+        Knob::ranked(6),
+        Knob::nominal(4),
+        Knob::nominal(3),
+    ];
+    type Seven = crate::tuner!(KNOBS, observations: 40, rows: 64);
+    type SevenCache = crate::tuner_cache!(KNOBS, observations: 40, rows: 64);
+    let space = Space::new(&KNOBS).unwrap().only_if(&CONDITIONS).unwrap();
+    let target = [1u8, 6, 3, 4, 5, 2, 0];
+    let (mut same_knob_idle, mut jumps) = (0, 0);
+    for seed in 0..times(6, 1) {
+        let [mut plain, mut cached, mut sliced, mut replayed] = [0; 4].map(|_| std::boxed::Box::new(Seven::new()));
+        let mut cache = std::boxed::Box::new(SevenCache::new());
+        for tuner in [&mut plain, &mut cached, &mut sliced, &mut replayed] {
+            tuner.init(space.clone(), Config { noise: Noise::None, ..Config::default() }, seed).unwrap();
+        }
+        let mut seen = std::vec::Vec::new();
+        for t in 0..times(40, 8) {
+            let proposal = plain.ask().unwrap();
+            let c = proposal.combination;
+            assert!(space.contains(&c) && !seen.contains(&c), "seed {seed}, t = {t}: {c:?}");
+            assert_eq!(cached.ask_with(&mut cache).unwrap(), proposal, "seed {seed}, t = {t}");
+            sliced.ask_begin().unwrap();
+            let in_slices = loop {
+                if let Some(found) = sliced.ask_step(3).unwrap() {
+                    break found;
+                }
+            };
+            assert_eq!(in_slices, proposal, "seed {seed}, t = {t}");
+            same_knob_idle += usize::from(space.is_idle(&c, 1));
+            jumps += usize::from(plain.search.jump.is_some());
+            let off = c.levels().iter().zip(target).map(|(a, b)| f32::from(a.abs_diff(b))).sum::<f32>();
+            let fails = c.level(5) == 3 && c.level(0) == 2;
+            let event = if fails { Event::Failed } else { Event::Told(off * off) };
+            for tuner in [&mut plain, &mut cached, &mut sliced, &mut replayed] {
+                tuner.replay(&Record::new(&c, event)).unwrap();
+            }
+            assert_eq!(replayed.clone().ask(), plain.clone().ask(), "seed {seed}, t = {t}");
+            seen.push(c);
+        }
+        assert!(cfg!(miri) || plain.best_observed().unwrap().value <= 9.0);
+    }
+    assert!(cfg!(miri) || same_knob_idle > 3 && jumps > 0, "{same_knob_idle} {jumps}");
+}
+
+/// A small space with idle knobs is exhausted after as many asks as it has combinations.
+#[test]
+fn a_space_with_idle_knobs_is_exhausted_once() {
+    use crate::space::OnlyIf;
+    const KNOBS: [Knob; 3] = [Knob::nominal(2), Knob::ranked(4), Knob::nominal(3)];
+    type Three = crate::tuner!(KNOBS, observations: 16, rows: 32);
+    let space = Space::new(&KNOBS).unwrap().only_if(&[OnlyIf { knob: 1, on: 0, levels: &[1] }]).unwrap();
+    let mut tuner = std::boxed::Box::new(Three::new());
+    tuner.init(space.clone(), Config { noise: Noise::None, ..Config::default() }, 2).unwrap();
+    let mut asked = 0;
+    while let Ok(proposal) = tuner.ask() {
+        tuner.tell(&proposal.combination, asked as f32).unwrap();
+        asked += 1;
+    }
+    assert_eq!((asked, space.cardinality()), (15, 15));
+    assert_eq!(tuner.ask(), Err(crate::error::AskError::Exhausted));
+    // A random map has no place for them.
+    type Mapped = crate::tuner!(KNOBS, observations: 16, rows: 32, dimensions: 2);
+    let mut mapped = std::boxed::Box::new(Mapped::new());
+    assert_eq!(mapped.init(space, Config::default(), 2), Err(InitError::Conditions));
+}

@@ -4,10 +4,9 @@
 #![no_std]
 #![no_main]
 
-use cortex_m_rt::entry;
 use static_cell::ConstStaticCell;
 use trimtab::{Config, Error};
-use trimtab_firmware::device;
+use trimtab_firmware::device::{self, entry};
 use trimtab_firmware::relays::{RelayTuner, cost, space};
 
 static TUNER: ConstStaticCell<RelayTuner> = ConstStaticCell::new(RelayTuner::new());

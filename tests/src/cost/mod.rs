@@ -18,6 +18,7 @@
 //!   everything else is built as flashed, at "s".
 
 mod budget;
+pub mod sizes;
 mod tables;
 
 use std::time::Duration;

@@ -22,8 +22,8 @@
 
 use crate::error::InitError;
 use crate::math::float::{Arithmetic, Math, short_exp};
-use crate::space::Space;
 use crate::space::knob::{Knob, Level};
+use crate::space::{Combination, Space};
 
 /// Largest tᵢ of a nominal knob, where 1 + t·c must stay above zero, and of a graded one.
 const MOST_NOMINAL: f32 = 0.95;
@@ -75,7 +75,7 @@ enum Kind {
     /// A single level.
     Fixed,
     Nominal,
-    /// Equal steps: `tables` holds Matérn by the difference.
+    /// Equal steps: `tables` holds 1 + tᵢ·cᵢ by the difference, before the means of rows are taken.
     Ranked,
     /// `tables` holds positions.
     Valued,
@@ -96,12 +96,12 @@ pub(crate) struct Factor {
     /// The factor of two equal and of two different levels of a nominal knob.
     same: f32,
     differ: f32,
-    /// For a graded knob: 1/ℓᵢ, the mean of its Matérn and its slope with ln ℓᵢ, and the inverse
-    /// of the mean of its diagonal.
+    /// For a graded knob: 1/ℓᵢ; tᵢ over the mean of the diagonal of cᵢ; 1 plus the mean of its scaled
+    /// Matérn; and the slope of the logarithm of that diagonal with ln ℓᵢ, negative.
     inverse_length: f32,
-    mean: f32,
+    scale: f32,
+    base: f32,
     mean_slope: f32,
-    inverse_diagonal: f32,
 }
 
 impl Factor {
@@ -115,9 +115,9 @@ impl Factor {
         same: 0.0,
         differ: 0.0,
         inverse_length: 0.0,
-        mean: 0.0,
+        scale: 0.0,
+        base: 0.0,
         mean_slope: 0.0,
-        inverse_diagonal: 0.0,
     };
 
     pub(crate) fn is_graded(&self) -> bool {
@@ -152,7 +152,8 @@ pub(crate) struct Product<const K: usize, const M: usize> {
     factors: [Factor; K],
     /// g.
     pub(crate) common: Fitted,
-    /// Per graded level: see [`Kind`]; the mean of its row of Matérn; the slope of that with ln ℓᵢ.
+    /// Per graded level: see [`Kind`]; the scaled mean of its row of Matérn; the slope of that with
+    /// ln ℓᵢ.
     tables: [f32; M],
     means: [f32; M],
     slopes: [f32; M],
@@ -234,24 +235,22 @@ impl<const K: usize, const M: usize> Product<K, M> {
 
     /// Computes everything that follows from the fitted numbers.
     pub(crate) fn derive(&mut self) {
-        let Self { factors, common, tables, means, slopes, .. } = self;
+        self.derive_factors();
+        let mut level = 0;
+        while self.derive_tables(&mut level) {}
+    }
+
+    /// The first part of [`derive`](Self::derive): everything but the tables of graded knobs.
+    #[inline(never)]
+    pub(crate) fn derive_factors(&mut self) {
         self.whole = 1.0;
-        for factor in factors.iter_mut().filter(|factor| !factor.is_fixed()) {
-            let (most, graded) = if factor.is_graded() { (MOST_GRADED, true) } else { (MOST_NOMINAL, false) };
-            let exponent = (common.at + factor.own.at - LN_MOST_GRADED).min(0.0);
+        for factor in self.factors.iter_mut().filter(|factor| !factor.is_fixed()) {
+            let most = if factor.is_graded() { MOST_GRADED } else { MOST_NOMINAL };
+            let exponent = (self.common.at + factor.own.at - LN_MOST_GRADED).min(0.0);
             factor.relevance = (MOST_GRADED * short_exp(exponent)).min(most);
             factor.same = 1.0 + factor.relevance;
             factor.differ = 1.0 - factor.relevance / (f32::from(factor.levels) - 1.0);
             self.whole *= factor.same;
-            if M > 0 && graded {
-                let range = usize::from(factor.first)..usize::from(factor.first) + usize::from(factor.levels);
-                let (Some(tables), Some(means), Some(slopes)) =
-                    (tables.get_mut(range.clone()), means.get_mut(range.clone()), slopes.get_mut(range))
-                else {
-                    continue;
-                };
-                factor.derive(tables, means, slopes);
-            }
         }
         self.scale = if self.whole > 1.0 { 1.0 / (self.whole - 1.0) } else { 0.0 };
         self.equal = 1.0;
@@ -271,6 +270,25 @@ impl<const K: usize, const M: usize> Product<K, M> {
                 *none = 1.0;
             }
         }
+    }
+
+    /// The second part, in steps: one knob, or some rows of one. `level` counts the graded levels
+    /// that are done, from 0; returns whether there are more.
+    pub(crate) fn derive_tables(&mut self, level: &mut usize) -> bool {
+        if M == 0 {
+            return false;
+        }
+        let Self { factors, tables, means, slopes, .. } = self;
+        let mut graded = factors.iter_mut().filter(|factor| factor.is_graded());
+        let Some(factor) = graded.find(|factor| *level < factor.range().end) else { return false };
+        let range = factor.range();
+        if let (Some(tables), Some(means), Some(slopes)) =
+            (tables.get_mut(range.clone()), means.get_mut(range.clone()), slopes.get_mut(range.clone()))
+        {
+            let row = level.saturating_sub(range.start);
+            *level = range.start + factor.derive(row, tables, means, slopes);
+        }
+        true
     }
 
     /// The prior covariance of two combinations, as a share of the signal variance.
@@ -295,6 +313,45 @@ impl<const K: usize, const M: usize> Product<K, M> {
             graded.for_each(|(_, (factor, (a, b)))| product *= self.factor(factor, *a, *b));
         }
         product
+    }
+
+    /// [`product`](Self::product) with each of `others`.
+    #[inline(always)]
+    pub(crate) fn products(&self, a: &[Level; K], others: &[Combination<K>], without: usize, products: &mut [f32]) {
+        let all = products.iter_mut().zip(others);
+        all.for_each(|(product, other)| *product = self.nominal_product(a, other.all()));
+        if M > 0 {
+            self.multiply(a, others, without, products);
+        }
+    }
+
+    /// Multiplies by the factors of all graded knobs but `without`.
+    #[inline(never)]
+    fn multiply(&self, a: &[Level; K], others: &[Combination<K>], without: usize, products: &mut [f32]) {
+        let knobs = self.factors.iter().zip(a).enumerate();
+        for (knob, (_, level)) in knobs.filter(|(i, (factor, _))| factor.is_graded() && *i != without) {
+            self.each_factor((knob, *level), products.iter_mut().zip(others), |product, f| *product *= f);
+        }
+    }
+
+    /// Calls with the factor of a graded knob at this level and at that of each of `others`.
+    #[inline(always)]
+    pub(crate) fn each_factor<'a, S>(
+        &self,
+        (knob, level): (usize, Level),
+        others: impl ExactSizeIterator<Item = (S, &'a Combination<K>)>,
+        mut call: impl FnMut(S, f32),
+    ) {
+        let Some(factor) = self.factors.get(knob) else { return };
+        let levels = usize::from(factor.levels);
+        if levels <= ROW && levels <= others.len() {
+            let mut row = [1.0; ROW];
+            let all = row.iter_mut().take(levels).enumerate();
+            all.for_each(|(other, f)| *f = self.factor(factor, level, other as Level));
+            others.for_each(|(s, other)| call(s, row[usize::from(other.level(knob)) % ROW]));
+        } else {
+            others.for_each(|(s, other)| call(s, self.factor(factor, level, other.level(knob))));
+        }
     }
 
     /// Whether a knob is graded.
@@ -337,75 +394,138 @@ impl<const K: usize, const M: usize> Product<K, M> {
             Kind::Fixed => 1.0,
             Kind::Nominal if a == b => factor.same,
             Kind::Nominal => factor.differ,
+            Kind::Ranked | Kind::Valued if M == 0 => 1.0,
             Kind::Ranked | Kind::Valued => {
-                let at = |table: &[f32; M], level: Level| {
-                    table.get(usize::from(factor.first) + usize::from(level)).copied().unwrap_or(0.0)
-                };
-                let matern = if factor.kind == Kind::Ranked {
+                let first = usize::from(factor.first);
+                let at = |table: &[f32; M], level| table.get(first + usize::from(level)).copied().unwrap_or(0.0);
+                let whole = if factor.kind == Kind::Ranked {
                     at(&self.tables, a.abs_diff(b))
                 } else {
-                    matern((at(&self.tables, a) - at(&self.tables, b)).abs() * factor.inverse_length).0
+                    let difference = (at(&self.tables, a) - at(&self.tables, b)).abs();
+                    factor.base + factor.scale * matern(difference * factor.inverse_length)
                 };
-                let centred = matern - at(&self.means, a) - at(&self.means, b) + factor.mean;
-                1.0 + factor.relevance * centred * factor.inverse_diagonal
+                whole - at(&self.means, a) - at(&self.means, b)
             }
         }
     }
 
     /// The derivative of [`factor`](Self::factor) with respect to ln ℓᵢ, given its value.
+    #[inline(always)]
     pub(crate) fn slope(&self, factor: &Factor, value: f32, a: Level, b: Level) -> f32 {
-        if !factor.is_graded() {
-            return 0.0;
-        }
-        let at = |table: &[f32; M], level: Level| {
-            table.get(usize::from(factor.first) + usize::from(level)).copied().unwrap_or(0.0)
-        };
+        let first = usize::from(factor.first);
+        let at = |table: &[f32; M], level| table.get(first + usize::from(level)).copied().unwrap_or(0.0);
         let difference = if factor.kind == Kind::Ranked {
-            f32::from(a.abs_diff(b)) / (f32::from(factor.levels) - 1.0)
+            f32::from(a.abs_diff(b)) * factor.step()
         } else {
             (at(&self.tables, a) - at(&self.tables, b)).abs()
         };
-        let slope = matern(difference * factor.inverse_length).1;
-        let centred = slope - at(&self.slopes, a) - at(&self.slopes, b) + factor.mean_slope;
-        (factor.relevance * centred + (value - 1.0) * factor.mean_slope) * factor.inverse_diagonal
+        // Matérn itself is in the value.
+        let scaled = value + at(&self.means, a) + at(&self.means, b) - factor.base;
+        scaled * slope_share(difference * factor.inverse_length) - at(&self.slopes, a) - at(&self.slopes, b)
+            + (factor.relevance + value - 1.0) * factor.mean_slope
     }
 }
 
 impl Factor {
-    /// The numbers of a graded knob that follow from ℓᵢ.
-    fn derive(&mut self, tables: &mut [f32], means: &mut [f32], slopes: &mut [f32]) {
-        // ln ℓ is at least −4, and [`short_exp`] takes no positive argument.
-        self.inverse_length = short_exp(LENGTH.0 - self.length.at) * INVERSE_SHORTEST;
-        let unit = 1.0 / (f32::from(self.levels) - 1.0);
+    /// Where the levels of a graded knob are in the tables.
+    fn range(&self) -> core::ops::Range<usize> {
+        usize::from(self.first)..usize::from(self.first) + usize::from(self.levels)
+    }
+
+    /// The difference of neighbours among levels at equal steps.
+    fn step(&self) -> f32 {
+        1.0 / (f32::from(self.levels) - 1.0)
+    }
+
+    /// The numbers of a graded knob that follow from ℓᵢ and tᵢ, from this row on; returns the next row.
+    fn derive(&mut self, row: usize, tables: &mut [f32], means: &mut [f32], slopes: &mut [f32]) -> usize {
+        if row == 0 {
+            // ln ℓ is at least −4, and [`short_exp`] takes no positive argument.
+            self.inverse_length = short_exp(LENGTH.0 - self.length.at) * INVERSE_SHORTEST;
+            means.fill(0.0);
+            slopes.fill(0.0);
+        }
+        let levels = tables.len();
+        let next = if self.kind == Kind::Ranked {
+            let step = self.step() * self.inverse_length;
+            for (difference, ((table, mean), slope)) in tables.iter_mut().zip(&mut *means).zip(&mut *slopes).enumerate()
+            {
+                let r = difference as f32 * step;
+                *table = matern(r);
+                (*mean, *slope) = (*table, *table * slope_share(r));
+            }
+            sum_rows(means, 1.0);
+            sum_rows(slopes, 0.0);
+            levels
+        } else {
+            let mut next = row;
+            let mut pairs = 0;
+            while next < levels && pairs < PAIRS {
+                pairs += next + 1;
+                self.add_row(next, tables, means, slopes);
+                next += 1;
+            }
+            next
+        };
+        if next == levels {
+            self.scale_tables(tables, means, slopes);
+        }
+        next
+    }
+
+    /// Adds the pairs of a level with itself and those before it to the sums of both rows.
+    fn add_row(&self, row: usize, positions: &[f32], means: &mut [f32], slopes: &mut [f32]) {
+        let own = positions.get(row).copied().unwrap_or(0.0);
+        let (mut mean, mut slope) = (0.0, 0.0);
+        for ((position, other), other_slope) in positions.iter().zip(&mut *means).zip(&mut *slopes).take(row) {
+            let r = (own - position).abs() * self.inverse_length;
+            let value = matern(r);
+            let by_length = value * slope_share(r);
+            *other += value;
+            *other_slope += by_length;
+            mean += value;
+            slope += by_length;
+        }
+        if let (Some(own), Some(own_slope)) = (means.get_mut(row), slopes.get_mut(row)) {
+            (*own, *own_slope) = (*own + mean + 1.0, *own_slope + slope);
+        }
+    }
+
+    /// Makes means of the sums of rows, and scales everything by tᵢ.
+    fn scale_tables(&mut self, tables: &mut [f32], means: &mut [f32], slopes: &mut [f32]) {
         let inverse = 1.0 / f32::from(self.levels);
-        if self.kind == Kind::Ranked {
-            for (difference, table) in tables.iter_mut().enumerate() {
-                *table = matern(difference as f32 * unit * self.inverse_length).0;
-            }
-        }
-        means.fill(0.0);
-        slopes.fill(0.0);
-        for a in 0..tables.len() {
-            for b in 0..=a {
-                let difference = if self.kind == Kind::Ranked {
-                    (a - b) as f32 * unit
-                } else {
-                    let at = |i: usize| tables.get(i).copied().unwrap_or(0.0);
-                    (at(a) - at(b)).abs()
-                };
-                let (value, slope) = matern(difference * self.inverse_length);
-                for i in if a == b { [Some(a), None] } else { [Some(a), Some(b)] }.into_iter().flatten() {
-                    if let (Some(mean), Some(mean_slope)) = (means.get_mut(i), slopes.get_mut(i)) {
-                        *mean += value * inverse;
-                        *mean_slope += slope * inverse;
-                    }
-                }
-            }
-        }
-        self.mean = means.iter().fold(0.0, |sum, mean| sum + mean) * inverse;
-        self.mean_slope = slopes.iter().fold(0.0, |sum, slope| sum + slope) * inverse;
+        let mean_of = |sums: &[f32]| sums.iter().fold(0.0, |sum, row| sum + row) * inverse * inverse;
+        let (mean, mean_slope) = (mean_of(means), mean_of(slopes));
         // The mean of 1 − 2·mean + mean over the levels. Equal values have no spread at all.
-        self.inverse_diagonal = if self.mean < 1.0 - 1e-6 { 1.0 / (1.0 - self.mean) } else { 0.0 };
+        let inverse_diagonal = if mean < 1.0 - 1e-6 { 1.0 / (1.0 - mean) } else { 0.0 };
+        self.scale = self.relevance * inverse_diagonal;
+        self.base = 1.0 + self.scale * mean;
+        self.mean_slope = mean_slope * inverse_diagonal;
+        let by_row = self.scale * inverse;
+        means.iter_mut().chain(slopes).for_each(|sum| *sum *= by_row);
+        if self.kind == Kind::Ranked {
+            tables.iter_mut().for_each(|table| *table = self.base + self.scale * *table);
+        }
+    }
+}
+
+/// For levels at equal steps, given a number per difference: its sum over each row. `diagonal` is
+/// that of no difference.
+fn sum_rows(numbers: &mut [f32], diagonal: f32) {
+    let mut sum = 0.0;
+    for number in numbers.iter_mut() {
+        sum += *number;
+        *number = sum;
+    }
+    // Row a has the differences up to a on one side and up to n − 1 − a on the other.
+    let n = numbers.len();
+    for a in 0..n.div_ceil(2) {
+        if let (Some(left), Some(right)) = (numbers.get(a), numbers.get(n - 1 - a)) {
+            let sum = left + right - diagonal;
+            for row in [a, n - 1 - a] {
+                numbers.get_mut(row).into_iter().for_each(|number| *number = sum);
+            }
+        }
     }
 }
 
@@ -434,12 +554,22 @@ pub(crate) const PRIOR_LENGTH: f32 = -1.386_294_4;
 /// e⁴.
 const INVERSE_SHORTEST: f32 = 54.598_15;
 
-/// Matérn 5/2 at r length-scales, and its slope with the logarithm of the length-scale.
-fn matern(r: f32) -> (f32, f32) {
+/// Up to so many levels, factors are computed once per level instead of once per observation.
+const ROW: usize = 32;
+/// Pairs of levels per step of [`Product::derive_tables`].
+const PAIRS: usize = 128;
+
+/// Matérn 5/2 at r length-scales.
+fn matern(r: f32) -> f32 {
     let r = SQRT_5 * r;
-    let exponential = Arithmetic::exp(-r);
+    (1.0 + r + r * r * (1.0 / 3.0)) * Arithmetic::exp(-r)
+}
+
+/// The slope of its logarithm with that of the length-scale.
+fn slope_share(r: f32) -> f32 {
+    let r = SQRT_5 * r;
     let third = r * r * (1.0 / 3.0);
-    ((1.0 + r + third) * exponential, third * (1.0 + r) * exponential)
+    third * (1.0 + r) / (1.0 + r + third)
 }
 
 const SQRT_5: f32 = 2.236_068;

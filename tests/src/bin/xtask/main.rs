@@ -29,6 +29,8 @@ The project's own commands.
   cargo xtask test             set up, then every check: format, lints, docs, host tests, cross builds, QEMU
   cargo xtask setup            install the tools that `test` needs: rustup components, targets, QEMU, a browser, rp2040js
   cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
+  cargo xtask cost --profile   where the instructions of a step go, from QEMU's trace
+  cargo xtask cost --sizes     flash on four processors, and what each feature adds to it
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
@@ -87,6 +89,15 @@ fn parse(words: &[&str]) -> Result<Task> {
         ["test"] => Box::new(steps::test),
         ["setup"] => done(setup::run),
         ["cost"] => done(cost),
+        ["cost", "--profile"] => done(|| {
+            print!("{}", trimtab_tests::profile::tables()?);
+            Ok(())
+        }),
+        ["cost", "--sizes"] => done(|| {
+            print!("{}", trimtab_tests::cost::sizes::tables()?);
+            Ok(())
+        }),
+        ["cost", ..] => bail!("`cargo xtask cost` takes nothing, `--profile` or `--sizes`"),
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
