@@ -119,6 +119,12 @@ pub(crate) struct TuneArgs {
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Begin with what earlier boards taught: a prior that trimtab learn wrote for the same knobs
+    ///
+    /// The best of those boards is measured first. A board unlike them is noticed within a few
+    /// measurements, and the run goes on without the prior.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prior: Option<PathBuf>,
     /// Begin with the measurements of this table, which count: a column per knob, and the cost
     ///
     /// As spreadsheets and trimtab export write it, with the names of the columns in the first line.

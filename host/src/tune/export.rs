@@ -57,13 +57,13 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Error> {
 }
 
 /// An export of `serve`: one object with `records`.
-fn message(path: &std::path::Path) -> Option<Fields> {
+pub(crate) fn message(path: &std::path::Path) -> Option<Fields> {
     let text = std::fs::read_to_string(path).ok()?;
     let fields: Fields = serde_json::from_str(&text).ok()?;
     (fields.get("op").and_then(Value::as_str) == Some("init")).then_some(fields)
 }
 
-fn of_message(fields: &Fields) -> Result<(Study, Vec<Record>), String> {
+pub(crate) fn of_message(fields: &Fields) -> Result<(Study, Vec<Record>), String> {
     let none = Vec::new();
     let records = fields.get("records").and_then(Value::as_array).unwrap_or(&none);
     let record = |(i, record): (usize, &Value)| {

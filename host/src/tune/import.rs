@@ -191,7 +191,7 @@ mod tests {
         let mut space =
             NamedSpace::new(["opt=O1,O2", "n=0.5,1,2"].iter().map(|knob| knob.parse().unwrap()).collect()).unwrap();
         space.forbid("opt=O1 & n=2").unwrap();
-        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise }
+        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise, prior: None }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::log::Header;
 use super::measure::{Measurer, Repeat, Rule};
 use super::template::Template;
 use crate::error::Error;
+use crate::session::prior::SessionPrior;
 use crate::session::record::{Happened, Place, Record};
 use crate::session::{Session, Study};
 use crate::space::NamedSpace;
@@ -44,7 +45,9 @@ impl Plan {
         let repeat = Repeat { count: args.repeat, by };
         let cost = cost(&rule, repeat);
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
-        let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
+        let prior = args.prior.as_deref().map(SessionPrior::read).transpose()?;
+        let study =
+            Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise, prior };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
         let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);

@@ -66,8 +66,16 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
 /// assert_ne!(digest(&tuner), before);
 /// # Ok::<(), trimtab::Error>(())
 /// ```
-pub fn digest<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &Tuner<K, M, D, T, L, P>,
+pub fn digest<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &Tuner<K, M, D, T, L, P, N>,
 ) -> u64 {
     let mut digest = CRC.digest();
     for o in tuner.observations() {

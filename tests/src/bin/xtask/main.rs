@@ -32,6 +32,7 @@ The project's own commands.
   cargo xtask cost --profile   where the instructions of a step go, from QEMU's trace
   cargo xtask cost --sizes     flash on four processors, and what each feature adds to it
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
+  cargo xtask bench fleet      measurements that board 2, 11 and 101 of a fleet need, with what the others taught
   cargo xtask bench idle       knobs that matter only sometimes, with and without saying so
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
@@ -100,6 +101,7 @@ fn parse(words: &[&str]) -> Result<Task> {
         }),
         ["cost", ..] => bail!("`cargo xtask cost` takes nothing, `--profile` or `--sizes`"),
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
+        ["bench", "fleet"] => done(bench_fleet),
         ["bench", "idle"] => done(|| bench("trimtab-tests", "idle")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
@@ -110,7 +112,8 @@ fn parse(words: &[&str]) -> Result<Task> {
         }
         ["bench", ..] => {
             bail!(
-                "there are six benches: `cargo xtask bench drift`, `… idle`, `… nearest`, `… peers`, `… real` and `… serve`"
+                "there are seven benches: `cargo xtask bench drift`, `… fleet`, `… idle`, `… nearest`, `… peers`, `… real` and \
+                 `… serve`"
             )
         }
         ["paper", rest @ ..] => {
@@ -206,6 +209,17 @@ fn bench_nearest() -> Result<ExitCode> {
     bench("trimtab-tests", "nearest")?;
     println!("\nOn a Cortex-M4F, instructions counted in QEMU (not cycles), 24 bits, 20 dimensions:\n");
     emulate::run(&emulate::Request::parse(&["nearest"])?)
+}
+
+/// The race of priors, with its rival, and how learning grows.
+fn bench_fleet() -> Result<()> {
+    for options in ["--rgpe", "--growth"] {
+        let words = ["run", "--quiet", "--release", "--package", "trimtab-host", "--", "fleet-bench", options];
+        if !trimtab_tests::workspace::cargo().args(words).status()?.success() {
+            bail!("the bench failed: cargo {}", words.join(" "));
+        }
+    }
+    Ok(())
 }
 
 /// A bench of a package.
