@@ -20,7 +20,8 @@ const KINDS: [&str; 4] = ["inside", "near a vertex", "far outside", "the paper's
 
 fn main() {
     println!(
-        "| m | R | points | nodes: median, most | search: median, most | scan | scan / search | table query | table / search |"
+        "| m | R | points | nodes: median, most | search: median, most | scan | scan / search | table query | table \
+         / search |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let builds = [run::<20>(true), run::<24>(false)];
@@ -101,7 +102,8 @@ fn run<const M: usize>(with_table: bool) -> (usize, usize, Option<f64>) {
                 "- | -".into()
             };
             println!(
-                "| {M} | {distribution:?} | {name} | {nodes}, {most} | {:.0} us, {:.0} us | {:.1} ms | {:.0} | {query} |",
+                "| {M} | {distribution:?} | {name} | {nodes}, {most} | {:.0} us, {:.0} us | {:.1} ms | {:.0} | \
+                 {query} |",
                 own * 1e6,
                 slowest * 1e6,
                 scan * 1e3,

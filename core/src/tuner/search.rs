@@ -348,6 +348,34 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         self.failing().map_or(1.0, |calls| chance((calls.logit)(model, &self.space, c, self.measured())))
     }
 
+    /// The score that the last [`ask`](Self::ask) gives a combination, in standardised units, its
+    /// chance of success included; the candidate with the smallest was proposed. `None` for a
+    /// combination of another space, and if the model did not choose, as at the start.
+    ///
+    /// ```
+    /// # use trimtab::{Config, Knob, Space};
+    /// # const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    /// # type Two = trimtab::tuner!(KNOBS, observations: 8, rows: 32);
+    /// # let mut tuner = Two::new();
+    /// # tuner.init(Space::new(&KNOBS)?, Config::default(), 1)?;
+    /// for i in 0..8 {
+    ///     let c = tuner.ask()?.combination;
+    ///     assert_eq!(tuner.score(&c).is_some(), i >= 4); // the first four are random
+    ///     tuner.tell(&c, f32::from(c.level(1)))?;
+    /// }
+    /// # Ok::<(), trimtab::Error>(())
+    /// ```
+    pub fn score(&self, c: &Combination<K>) -> Option<f32> {
+        if self.search.best.is_none() || !self.model.is_settled() || !self.space.contains(c) {
+            return None;
+        }
+        let scored = self.scored(*c, self.score_of(c)?.posterior);
+        let logit = |tuner: &Self, calls: &Calls<K, M, T>| {
+            (calls.logit)(&tuner.model.success, &tuner.space, c, tuner.measured())
+        };
+        Some(self.weighed(scored, logit).score)
+    }
+
     /// The path's knob goes to this level.
     fn change(&self, knob: usize, level: Level) -> Change {
         Change { knob, from: self.search.path.at().level(knob), to: level }

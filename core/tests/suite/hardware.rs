@@ -19,6 +19,36 @@ fn cost(c: &Combination<6>) -> f32 {
     c.levels().iter().zip(target).map(|(l, t)| (f32::from(*l) - t).abs()).sum()
 }
 
+/// With a table of the whole space the proposal has the smallest score, failures included.
+#[test]
+fn the_proposal_has_the_smallest_score_of_all() {
+    const SMALL: [Knob; 3] = [Knob::nominal(4), Knob::ranked(4), Knob::nominal(4)];
+    type Small = trimtab::tuner!(SMALL, observations: 40, rows: 64);
+    let mut tuner = Box::new(Small::new());
+    let space = Space::new(&SMALL).expect("sound");
+    tuner.init(space.clone(), Config { noise: Noise::None, ..Config::default() }, 3).expect("it fits");
+    let mut compared = 0;
+    while tuner.len() < 40 {
+        let proposal = tuner.ask().expect("a proposal");
+        let c = proposal.combination;
+        if let Some(own) = tuner.score(&c) {
+            assert!((own - proposal.score).abs() < 1e-3, "{own} {}", proposal.score);
+            let open =
+                (0..64).filter_map(|i| space.at(i)).filter(|c| tuner.observations().all(|o| o.combination != *c));
+            let least = open.filter_map(|c| tuner.score(&c)).fold(f32::INFINITY, f32::min);
+            assert!(own <= least + 1e-3, "{own} {least} after {}", tuner.len());
+            compared += usize::from(tuner.failures() > 0);
+        }
+        if c.level(2) == 3 {
+            tuner.tell_failed(&c).expect("taken");
+        } else {
+            let cost = c.levels().iter().map(|level| f32::from(*level)).sum();
+            tuner.tell(&c, cost).expect("taken");
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}
+
 /// promise: Tuner::enqueue | nothing | asked before all others, in order
 #[test]
 fn the_queue_is_asked_first_and_in_order() {

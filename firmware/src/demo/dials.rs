@@ -1,7 +1,7 @@
 //! The reference problem with graded knobs: 8 dials of 16 positions, beside the 24 relays.
 //!
-//! cost = Σ (xᵢ − wᵢ)² + Σ (xᵢ − wᵢ)·(xᵢ₊₁ − wᵢ₊₁), x from 0 to 15, w small integers: every dial has an
-//! optimum inside its range that moves with its neighbours.
+//! cost = Σ (xᵢ − wᵢ)² + Σ (xᵢ − wᵢ)·(xᵢ₊₁ − wᵢ₊₁), x from 0 to 15, w small integers:
+//! every dial has an optimum inside its range that moves with its neighbours.
 
 use trimtab::{Combination, Knob, Space, SpaceError};
 

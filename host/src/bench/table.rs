@@ -195,7 +195,8 @@ mod tests {
         let text = table().markdown("trimtab report runs");
         assert_eq!(
             text,
-            "## A < B\n\n| name | x | n |\n| --- | ---: | ---: |\n| a\\|b | 2 | 1 |\n| c | **1** | 2 |\n| d | **1** | 3 |\n\n\
+            "## A < B\n\n| name | x | n |\n| --- | ---: | ---: |\n| a\\|b | 2 | 1 |\n| c | **1** | 2 |\n| d | **1** \
+             | 3 |\n\n\
              note | note\n\n```sh\ntrimtab report runs\n```\n\n"
         );
     }

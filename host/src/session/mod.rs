@@ -123,19 +123,29 @@ impl Session {
         if !self.tuner.is_settled(tolerance) {
             return Ok(next);
         }
+        self.take_back(&ask.clone())?;
+        Ok(Next::Settled)
+    }
+
+    /// Takes the last ask back, as if it had not been.
+    pub(crate) fn take_back(&mut self, ask: &Ask) -> Result<(), Error> {
         self.tuner.replay(&ask.prediction.levels, Event::Cancelled)?;
         self.pending.pop();
         self.asked -= 1;
-        Ok(Next::Settled)
+        Ok(())
     }
 
     /// Asks for a combination of the caller's choice, as if the tuner had proposed it.
     pub(crate) fn ask_for(&mut self, levels: &[Level]) -> Result<Ask, String> {
-        let none = Prediction { levels: levels.to_vec(), mean: 0.0, std_dev: f32::INFINITY };
-        let prediction = self.tuner.predict(levels).unwrap_or(none);
-        let ask = Ask { id: self.asked + 1, prediction };
+        let ask = self.foretold(levels);
         self.apply(ask.record())?;
         Ok(ask)
+    }
+
+    /// The next ask, if it were for this combination.
+    pub(crate) fn foretold(&self, levels: &[Level]) -> Ask {
+        let none = Prediction { levels: levels.to_vec(), mean: 0.0, std_dev: f32::INFINITY };
+        Ask { id: self.asked + 1, prediction: self.tuner.predict(levels).unwrap_or(none) }
     }
 
     /// Whether a combination is asked and has no outcome yet.

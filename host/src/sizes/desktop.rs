@@ -7,6 +7,8 @@
 //! | middle | 64 | 4096 | 512 |
 //! | large | 256 | 65536 | 1024 |
 //!
+//! The page in a browser has the middle one only.
+//!
 //! **Choices**
 //! - Capacities are const generics, so a few sizes are compiled and the smallest that fits is used.
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
@@ -29,7 +31,11 @@ const ROWS: usize = u16::MAX as usize;
 /// Rows used unless the configuration names a number; also the rows of the cache.
 const USED_ROWS: u16 = 256;
 /// The largest size: knobs, levels of graded knobs, observations.
+#[cfg(not(target_family = "wasm"))]
 pub const MOST: (usize, usize, usize) = (256, 65_536, 1024);
+/// In a browser, where each size is a download.
+#[cfg(target_family = "wasm")]
+pub const MOST: (usize, usize, usize) = (64, 4096, 512);
 
 /// Whether a combination may be asked.
 pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
@@ -96,6 +102,7 @@ pub trait AnyTuner: Send {
 type Start = fn(Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError>;
 
 /// Every size, smallest first: knobs, levels of graded knobs, observations, and how it starts.
+#[cfg(not(target_family = "wasm"))]
 pub fn sizes() -> [((usize, usize, usize), Start); 4] {
     [
         ((32, 0, 128), TunerOf::<32, 0, 128, { triangle(128) }>::start),
@@ -105,12 +112,25 @@ pub fn sizes() -> [((usize, usize, usize), Start); 4] {
     ]
 }
 
+/// The only size in a browser.
+#[cfg(target_family = "wasm")]
+pub fn sizes() -> [((usize, usize, usize), Start); 1] {
+    [(MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }>::start)]
+}
+
 /// The sizes with room for a prior.
+#[cfg(not(target_family = "wasm"))]
 fn sizes_with_prior() -> [((usize, usize, usize), Start); 2] {
     [
         ((32, 512, 128), TunerOf::<32, 512, 128, { triangle(128) }, PRIOR>::start_with_prior),
         (MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }, PRIOR>::start_with_prior),
     ]
+}
+
+/// A browser takes no prior: its code would be a tenth of the page.
+#[cfg(target_family = "wasm")]
+fn sizes_with_prior() -> [((usize, usize, usize), Start); 0] {
+    []
 }
 
 /// A tuner of the smallest size that fits.

@@ -9,7 +9,9 @@
 mod desktop;
 mod paper;
 
-use std::{fmt, io, thread};
+#[cfg(not(target_family = "wasm"))]
+use std::thread;
+use std::{fmt, io};
 
 pub use desktop::{AnyTuner, Feasible, MOST, Measured, Prediction, Setup, sizes, start};
 pub use paper::{Dimensions, PaperTuner, Way, start_paper};
@@ -50,9 +52,17 @@ impl From<trimtab::InitError> for StartError {
 }
 
 /// Stack to build a tuner on: several times the largest.
+#[cfg(not(target_family = "wasm"))]
 const STACK: usize = 64 << 20;
 
+/// A page has no threads; `cargo xtask web` gives its only stack the room.
+#[cfg(target_family = "wasm")]
+fn on_large_stack<T>(build: impl FnOnce() -> Result<T, StartError>) -> Result<T, StartError> {
+    build()
+}
+
 /// Builds on a large stack: a tuner lies there before it is boxed, and the largest takes megabytes.
+#[cfg(not(target_family = "wasm"))]
 fn on_large_stack<T: Send>(build: impl FnOnce() -> Result<T, StartError> + Send) -> Result<T, StartError> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK);

@@ -91,6 +91,7 @@ impl NamedSpace {
         let knob = |knob: &NamedKnob| {
             let kind = match knob.kind() {
                 Kind::Nominal => "nominal",
+                Kind::Ranked => "ranked",
                 Kind::Graded(Scale::Linear) => "lin",
                 Kind::Graded(Scale::Log) => "log",
             };
@@ -140,9 +141,10 @@ fn listed(knob: &Value) -> Result<NamedKnob, String> {
     let kind = match fields.get("kind").map(|kind| kind.as_str().unwrap_or("")) {
         None => written,
         Some("nominal") => Some(Kind::Nominal),
+        Some("ranked") => Some(Kind::Ranked),
         Some("graded" | "lin") => Some(Kind::Graded(Scale::Linear)),
         Some("log") => Some(Kind::Graded(Scale::Log)),
-        Some(_) => return Err(format!("knob `{name}`: `kind` must be nominal, lin, graded or log")),
+        Some(_) => return Err(format!("knob `{name}`: `kind` must be nominal, ranked, lin, graded or log")),
     };
     let knob = NamedKnob::new(name, levels, kind)?;
     let default = match fields.get("default") {

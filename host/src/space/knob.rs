@@ -8,6 +8,7 @@
 //! | `log:1,10,100` | graded, by their ratio; also `log:` before a range |
 //! | `lin:1,2,4` | graded, by their difference, as numbers are by default |
 //! | `nominal:1,2,4` | numbers without order |
+//! | `ranked:low,mid,high` | in order, evenly spaced |
 //! | `O1,*O2,O3` | O2 is the default |
 //!
 //! **Choices**
@@ -49,6 +50,8 @@ impl PartialEq for NamedKnob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nominal,
+    /// In order, evenly spaced.
+    Ranked,
     Graded(Scale),
 }
 
@@ -84,7 +87,10 @@ impl NamedKnob {
         let kind = kind.unwrap_or(if numbers.is_some() { Kind::Graded(Scale::Linear) } else { Kind::Nominal });
         let core = match (kind, numbers) {
             (Kind::Nominal, _) => Knob::nominal(levels.len() as u16),
-            (Kind::Graded(_), None) => return fault("graded levels must be numbers; leave lin: or log: away".into()),
+            (Kind::Ranked, _) => Knob::ranked(levels.len() as u16),
+            (Kind::Graded(_), None) => {
+                return fault("graded levels must be numbers; leave lin: or log: away, or write ranked:".into());
+            }
             (Kind::Graded(Scale::Log), Some(values)) if values.iter().any(|value| *value <= 0.0) => {
                 return fault("log: compares by ratio, so every level must be above 0".into());
             }
@@ -123,7 +129,8 @@ impl NamedKnob {
     pub(crate) fn kind(&self) -> Kind {
         match self.core {
             Knob::Graded { scale, .. } => Kind::Graded(scale),
-            _ => Kind::Nominal,
+            Knob::Ranked { .. } => Kind::Ranked,
+            Knob::Nominal { .. } => Kind::Nominal,
         }
     }
 
@@ -211,6 +218,7 @@ impl fmt::Display for NamedKnob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind() {
             Kind::Nominal => "nominal",
+            Kind::Ranked => "ranked",
             Kind::Graded(Scale::Linear) => "lin",
             Kind::Graded(Scale::Log) => "log",
         };
@@ -241,6 +249,7 @@ pub(super) struct Written {
 pub(super) fn levels_of(text: &str) -> Result<Written, String> {
     let (kind, list) = match text.split_once(':') {
         Some(("nominal", rest)) => (Some(Kind::Nominal), rest),
+        Some(("ranked", rest)) => (Some(Kind::Ranked), rest),
         Some(("lin", rest)) => (Some(Kind::Graded(Scale::Linear)), rest),
         Some(("log", rest)) => (Some(Kind::Graded(Scale::Log)), rest),
         _ => (None, text),

@@ -19,6 +19,7 @@ use serde_json::Value;
 use trimtab::{Level, Noise};
 
 use super::history::{History, Trial};
+use super::keep;
 use super::log::Log;
 use super::plan::Plan;
 use crate::error::Error;
@@ -160,7 +161,7 @@ pub(super) fn apply(
             Some(_) => i,
             None => {
                 let ask = session.ask_for(&row.levels).map_err(Error::Failed)?;
-                super::record_ask(&ask, plan, history, log)?
+                keep::ask(&ask, &plan.study.space, history, log)?
             }
         };
         let none = String::new;
@@ -175,7 +176,7 @@ pub(super) fn apply(
                 })),
             },
         };
-        super::record_outcome(happened, place, plan, session, history, log)?;
+        keep::outcome(happened, place, session, history, log)?;
     }
     Ok(())
 }

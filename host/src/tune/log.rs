@@ -74,6 +74,10 @@ impl Header {
         }
     }
 
+    pub(super) fn version(&self) -> &str {
+        &self.trimtab
+    }
+
     pub(crate) fn study(&self) -> Result<Study, String> {
         match self.log {
             WITHOUT_CHECKSUMS | FORM => Study::from_fields(&self.study),
@@ -220,7 +224,7 @@ pub(crate) fn read(path: &Path) -> Result<Contents, Error> {
 }
 
 /// Reads a log; `None` if it is empty.
-pub(super) fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
+pub(crate) fn read_from(source: &mut impl Read) -> Result<Option<Contents>, String> {
     let mut source = BufReader::new(source);
     let mut line = Vec::new();
     let mut header = None;
@@ -270,11 +274,13 @@ pub(super) fn read_from(source: &mut impl Read) -> Result<Option<Contents>, Stri
     Ok(header.map(|header| Contents { header, records, whole, is_torn }))
 }
 
+/// How a log begins.
+pub(crate) const START: &[u8] = b"{\"trimtab\":";
+
 const NO_LOG: &str = "this file is not a log of trimtab tune; choose another --log";
 
 /// Whether a line, as far as it goes, begins like a header.
 fn is_beginning(line: &[u8]) -> bool {
-    const START: &[u8] = b"{\"trimtab\":";
     START.iter().zip(line).all(|(a, b)| a == b)
 }
 

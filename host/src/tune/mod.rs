@@ -11,11 +11,12 @@
 //! | [`args`], [`plan`] | the options, and the run that they describe |
 //! | [`template`] | the command with places for levels |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
-//! | [`log`], [`seal`], [`history`] | records on disk, trials in memory |
+//! | [`log`], [`seal`], [`history`], [`keep`] | records on disk, trials in memory, and both at once |
 //! | [`import`], [`export`] | measurements from a table and to one |
 //! | [`unread`] | knobs that the command does not seem to read |
 //! | [`finish`] | the last measurements, with noise |
-//! | [`view`], [`summary`], [`change`] | progress, the result, and what differs from the start |
+//! | [`view`], [`summary`], [`change`], [`believed`] | progress, the result, what differs from the start, and the best with noise |
+//! | [`again`] | the asks of a log, asked again |
 //! | [`report`] | what was learned, as a page |
 //!
 //! **Choices**
@@ -25,13 +26,16 @@
 //! - When the user stops a run, the measurements under way stay open in the log; the same command
 //!   measures them again.
 
+pub(crate) mod again;
 mod args;
+mod believed;
 mod change;
 pub(crate) mod export;
 mod extract;
 mod finish;
 mod history;
 mod import;
+mod keep;
 pub(crate) mod log;
 mod measure;
 mod plan;
@@ -279,7 +283,7 @@ impl Tuning<'_> {
 
     /// Logs an ask; returns the place of its trial.
     fn begin(&mut self, ask: &Ask) -> Result<Option<usize>, Error> {
-        record_ask(ask, self.plan, &mut self.history, &mut self.log).map(Some)
+        keep::ask(ask, &self.plan.study.space, &mut self.history, &mut self.log).map(Some)
     }
 
     /// Logs an outcome, tells the tuner, shows it. The log comes first: a kill while the tuner fits
@@ -303,7 +307,7 @@ impl Tuning<'_> {
                 (Happened::Failed { details: Some(Box::new(details)) }, Some(line))
             }
         };
-        record_outcome(happened, place, self.plan, &mut self.session, &mut self.history, &mut self.log)?;
+        keep::outcome(happened, place, &mut self.session, &mut self.history, &mut self.log)?;
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
         let values = self.history.done.len() - self.history.failures();
         if let Some(value) = self.history.only_value().filter(|_| values == MANY_EQUAL) {
@@ -316,41 +320,8 @@ impl Tuning<'_> {
     }
 
     fn write(&mut self, record: Record) -> Result<(), Error> {
-        write(record, self.plan, &mut self.log)
+        keep::write(record, &self.plan.study.space, &mut self.log)
     }
-}
-
-fn write(record: Record, plan: &Plan, log: &mut Option<Log>) -> Result<(), Error> {
-    log.as_mut().map_or(Ok(()), |log| log.write(&record.named(&plan.study.space)))
-}
-
-/// Logs an ask; returns the place of its trial.
-fn record_ask(ask: &Ask, plan: &Plan, history: &mut History, log: &mut Option<Log>) -> Result<usize, Error> {
-    write(ask.record(), plan, log)?;
-    history.trials.push(Trial::new(ask));
-    Ok(history.trials.len() - 1)
-}
-
-/// Logs an outcome, then tells the tuner and the history.
-fn record_outcome(
-    happened: Happened,
-    place: usize,
-    plan: &Plan,
-    session: &mut Session,
-    history: &mut History,
-    log: &mut Option<Log>,
-) -> Result<(), Error> {
-    let trial = &history.trials[place];
-    let asked = Place { id: Some(trial.id), config: None, levels: Some(trial.levels.clone()) };
-    let record = Record { place: asked, happened };
-    write(record.clone(), plan, log)?;
-    session.apply(record.clone()).map_err(Error::Failed)?;
-    match record.happened {
-        Happened::Failed { details: Some(details) } => history.fail(place, &details),
-        Happened::Tell { value, seconds, .. } => history.finish(place, Ok(value), seconds.unwrap_or(0.0)),
-        _ => {}
-    }
-    Ok(())
 }
 
 /// Any log: what is read of it is read again from its whole lines, and a session takes it or says

@@ -8,42 +8,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use trimtab::{Level, PriorState};
-use trimtab_sizes::{Measured, Prediction};
 
 use super::End;
+use super::believed::{Best, noisy_best};
 use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
 use crate::draw::number::{rough, short, with_error};
 use crate::session::Session;
 use crate::session::study::goal_name;
-
-/// The best by the model.
-pub(super) struct Best {
-    pub(super) prediction: Prediction,
-    /// Its measurements: how many, and their average.
-    measured: Measured,
-}
-
-impl Best {
-    /// Its measurements, in words.
-    pub(super) fn measured(&self) -> String {
-        let average = short(self.measured.value.into());
-        match self.measured.repeats {
-            1 => format!("measured once: {average}"),
-            2 => format!("measured twice: {average} on average"),
-            repeats => format!("measured {repeats} times: {average} on average"),
-        }
-    }
-}
-
-/// The best by the model, if the model believes in noise.
-pub(super) fn noisy_best(session: &Session) -> Option<Best> {
-    let tuner = session.tuner();
-    let prediction = tuner.best_posterior().filter(|_| tuner.noise() > 0.0)?;
-    let measured = tuner.measured(&prediction.levels)?;
-    Some(Best { prediction, measured })
-}
 
 /// What the summary is made from.
 pub(crate) struct Summary<'a> {

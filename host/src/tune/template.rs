@@ -51,7 +51,8 @@ impl Template {
                 let place = before + word[..offset].chars().count();
                 let shown = words.join(" ").replace(['\n', '\r', '\t'], " ");
                 Error::Usage(format!(
-                    "there is no knob `{name}`; there are {} (to pass it unchanged, write {{{{{name}}}}})\n  {shown}\n  {}^ here",
+                    "there is no knob `{name}`; there are {} (to pass it unchanged, write {{{{{name}}}}})\n  \
+                     {shown}\n  {}^ here",
                     names.join(", "),
                     " ".repeat(place)
                 ))
@@ -81,7 +82,8 @@ impl Template {
             |knob: &NamedKnob| (0..knob.levels().len()).filter(|level| flag(knob, *level as Level).is_some()).count();
         if let Some(knob) = space.knobs().iter().find(|knob| (1..knob.levels().len()).contains(&count(knob))) {
             return Err(Error::Usage(format!(
-                "{{flags}} needs a flag for every level of knob `{}`, or for none; write level:flag, or level: for nothing",
+                "{{flags}} needs a flag for every level of knob `{}`, or for none; write level:flag, or level: for \
+                 nothing",
                 knob.name()
             )));
         }

@@ -30,8 +30,8 @@ pub(super) fn warning(template: &Template, command: &[String], space: &NamedSpac
     let names = if more > 0 { format!("{names} and {more} more") } else { names };
     let (knobs, are) = if unread.len() == 1 { ("knob", "is") } else { ("knobs", "are") };
     Some(format!(
-        "warning: the {knobs} {names} {are} not in the command; write {{{}}} where the level belongs, unless the program \
-         reads {PREFIX}{}",
+        "warning: the {knobs} {names} {are} not in the command; write {{{}}} where the level belongs, unless the \
+         program reads {PREFIX}{}",
         first.name(),
         first.variable()
     ))

@@ -72,6 +72,8 @@ const BLOCKS: &[(&str, &str, How)] = &[
     ),
     ("host/docs/paper/claims.md", "trimtab bench", Run(&[("--seeds 10 --budget 100", "--seeds 1 --budget 2")])),
     ("host/docs/paper/tables.md", "cargo xtask paper", Not("takes hours")),
+    ("host/docs/python.md", "pip install", Not("a build of minutes; the next block tests the same package")),
+    ("host/docs/python.md", "cargo xtask python", Not("a step of `cargo xtask test` of its own")),
     (
         "host/docs/quality.md",
         "trimtab bench --problem all --method trimtab,",

@@ -137,8 +137,8 @@ impl Chromium {
     /// Clicks with the mouse on the middle of the first element of a selector.
     pub(crate) fn click(&mut self, selector: &str) {
         let script = format!(
-            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'center', inline: 'center'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'center', inline: \
+             'center'}}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
         );
         let at = self.value(&script);
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
@@ -176,11 +176,20 @@ impl Chromium {
 
     /// A screen of this width in pixels, light or dark.
     pub(crate) fn screen(&mut self, width: u32, is_dark: bool) {
+        self.calm_screen(width, is_dark, false);
+    }
+
+    /// The same for a visitor who may want little motion.
+    pub(crate) fn calm_screen(&mut self, width: u32, is_dark: bool, is_calm: bool) {
         let height = if width < 600 { 844 } else { 900 };
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         let scheme = if is_dark { "dark" } else { "light" };
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        let motion = if is_calm { "reduce" } else { "no-preference" };
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": motion},
+        ]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 

@@ -70,7 +70,8 @@ fn the_page_is_quiet_and_whole() {
             .filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))";
         assert_eq!(browser.value(outside), json!([]));
         let panels = browser.value(
-            "[...document.querySelectorAll('.panels svg')].map((e) => e.getBoundingClientRect()).map((r) => [r.width, r.height])",
+            "[...document.querySelectorAll('.panels svg')].map((e) => e.getBoundingClientRect()).map((r) => \
+             [r.width, r.height])",
         );
         let panels = panels.as_array().unwrap();
         assert_eq!(panels.len(), 2 * FIGURES);
@@ -147,7 +148,8 @@ fn the_legend_hides_a_method_in_every_figure() {
     let (_folder, page, mut browser) = open("browser-toggle", SIZE);
     let shown = |browser: &mut Chromium, name: &str| {
         let script = format!(
-            "[...document.querySelectorAll('[data-method=\"{name}\"]')].filter((e) => getComputedStyle(e).display !== 'none').length"
+            "[...document.querySelectorAll('[data-method=\"{name}\"]')].filter((e) => getComputedStyle(e).display \
+             !== 'none').length"
         );
         browser.value(&script).as_u64().unwrap()
     };

@@ -83,17 +83,13 @@
 
     function layerNumbers() {
         if (layer() === "truth") return truth && { side: SIDE, numbers: truth.map((swr) => Math.log(swr)) };
-        if (!belief) return null;
-        const half = belief.length / 2, side = Math.sqrt(half / 2);
-        const [mean, deviation] = [belief.subarray(0, half), belief.subarray(half)];
-        const numbers = { mean, deviation, score: mean.map((m, i) => m - 2 * deviation[i]) }[layer()];
-        return { side, numbers };
+        return belief && belief.layer === layer() ? belief : null;
     }
 
     function drawPlanes() {
         const drawn = layerNumbers();
         const share = drawn && shares(drawn.numbers);
-        $("scale").textContent = layer() === "deviation" ? "certain to uncertain" : "good to bad";
+        $("scale").textContent = { deviation: "certain to uncertain", score: "wanted to unwanted" }[layer()] ?? "good to bad";
         for (const which of [0, 1]) {
             const canvas = $("plane" + which), paint = canvas.getContext("2d"), size = canvas.width, cell = size / SIDE;
             paint.fillStyle = `rgb(${shade(1)})`;
@@ -138,13 +134,14 @@
             mark(state?.next, (x, y) => { paint.moveTo(x, y - 13); paint.lineTo(x + 13, y); paint.lineTo(x, y + 13); paint.lineTo(x - 13, y); paint.closePath(); });
             const side = ["load", "source"][which], count = steps.filter((one) => one.levels[2] === which).length;
             canvas.setAttribute("aria-label", `States with the capacitor on the ${side} side: ${count} measured`);
-            paint.fillStyle = ink;
             paint.font = "18px system-ui, sans-serif";
-            paint.fillText("20 nH", 6, size - 8);
-            paint.textAlign = "right";
-            paint.fillText("8540 nH", size - 6, size - 8);
-            paint.textAlign = "left";
-            paint.fillText("1874 pF", 6, 22);
+            for (const [text, isRight, y] of [["20 nH", false, size - 8], ["8540 nH", true, size - 8], ["1874 pF", false, 22]]) {
+                const wide = paint.measureText(text).width, x = isRight ? size - 6 - wide : 6;
+                paint.fillStyle = paper;
+                paint.fillRect(x - 4, y - 17, wide + 8, 23);
+                paint.fillStyle = ink;
+                paint.fillText(text, x, y);
+            }
         }
     }
 
@@ -203,7 +200,10 @@
     }
 
     async function believe(stride) {
-        if (layer() !== "truth" && steps.length) belief = await tuner.call("antenna", "antenna_belief", [stride]);
+        const asked = layer(), number = ["mean", "deviation", "score"].indexOf(asked);
+        if (number < 0 || !steps.length) return;
+        const numbers = await tuner.call("antenna", "antenna_belief", [stride, number]);
+        belief = { layer: asked, side: Math.sqrt(numbers.length / 2), numbers };
     }
 
     async function take(count) {

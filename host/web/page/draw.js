@@ -16,8 +16,9 @@ const tuner = (() => {
         waiting.set(++last, { resolve, reject });
         worker.postMessage({ id: last, ...message });
     });
-    const module = Uint8Array.from(atob(MODULE), (c) => c.charCodeAt(0));
-    const ready = send({ module });
+    const packed = new Blob([Uint8Array.from(atob(MODULE), (c) => c.charCodeAt(0))]);
+    const unpacked = new Response(packed.stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+    const ready = unpacked.then((module) => send({ module }));
     return {
         ready,
         call: (place, call, numbers = [], more = {}) => ready.then(() => send({ place, call, numbers, ...more })),

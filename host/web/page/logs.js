@@ -26,6 +26,26 @@
         button.disabled = false;
     };
 
+    // The report in a frame of its own, without scripts: nothing in a log can become code of this page.
+    function showTuned(name, { run, best, lines, differs, report }, box) {
+        const frame = document.createElement("iframe");
+        frame.title = `Report of ${name}`;
+        frame.sandbox = "allow-same-origin";
+        frame.srcdoc = report;
+        frame.onload = () => {
+            // As tall as the report, so the page scrolls and not the frame. Its menu and its link to this page go.
+            const inner = frame.contentDocument, main = inner.querySelector("main");
+            inner.querySelectorAll("aside, main > p.note:last-child").forEach((one) => one.remove());
+            inner.body.style.display = "block";
+            const fit = () => { frame.style.height = Math.ceil(main.getBoundingClientRect().height) + 2 + "px"; };
+            fit();
+            new ResizeObserver(fit).observe(main);
+        };
+        const checks = lines.map((line) => Object.assign(cell("p", line), { className: differs ? "error" : "" }));
+        box.replaceChildren(cell("h3", `${name}: ${run}`), cell("p", "Best " + best), ...checks, frame);
+        say(`${name}: ${lines.join("; ")}.`);
+    }
+
     async function replay(name, call, bytes) {
         const box = $("replayed");
         box.replaceChildren(cell("p", "Replaying…"));
@@ -42,6 +62,7 @@
                 picture.alt = `Picture of run ${i + 1}: the best so far, and the level of each knob`;
                 return [title, ...best, ...lines, ...(run.picture ? [picture] : [])];
             }));
+            if (answer.tuned) { showTuned(name, answer.tuned, box); return; }
             if (answer.garbled) box.prepend(cell("p", `${answer.garbled} times there was garbage between frames; it was left out.`));
             say(`${name}: ${answer.runs.map((run) => run.lines[0]).join("; ")}.`);
         } catch (error) {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use trimtab::{Distribution, Region};
 use trimtab_firmware::antenna::Network;
 
-use crate::antenna::{self, Live, Settings};
+use crate::antenna::{self, Layer, Live, Settings};
 use crate::{bits, hand, replay};
 
 #[derive(Default)]
@@ -102,8 +102,13 @@ pub extern "C" fn antenna_move(r: f32, x: f32, mhz: f32, budget: u32) -> usize {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn antenna_belief(stride: usize) -> usize {
-    numbers(|page| page.live.as_ref().map_or_else(Vec::new, |live| live.belief(stride.max(1))))
+pub extern "C" fn antenna_belief(stride: usize, layer: u32) -> usize {
+    let layer = match layer {
+        0 => Layer::Mean,
+        1 => Layer::Deviation,
+        _ => Layer::Score,
+    };
+    numbers(|page| page.live.as_ref().map_or_else(Vec::new, |live| live.belief(stride.max(1), layer)))
 }
 
 #[unsafe(no_mangle)]

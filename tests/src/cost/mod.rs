@@ -251,7 +251,8 @@ mod tests {
     #[test]
     fn lines_are_read() {
         let cases = parsed(
-            "state a 3 64 256 8 10 20\nstep a recomputing 1 3 2 new\nstep a recomputing 2 1 9 steady\nstack a recomputing 40\n\
+            "state a 3 64 256 8 10 20\nstep a recomputing 1 3 2 new\nstep a recomputing 2 1 9 steady\nstack a \
+             recomputing 40\n\
              step a incremental 1 3 1 steady\nstack a incremental 44",
         );
         let case = &cases.unwrap()[0];

@@ -96,7 +96,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
             }
             9 => {
                 keep((tuner.best_posterior(), tuner.predict(&c)));
-                keep((tuner.expected_gain(), tuner.is_settled(o.float())));
+                keep((tuner.expected_gain(), tuner.is_settled(o.float()), tuner.score(&c)));
             }
             _ => {
                 keep((tuner.space(), tuner.config(), tuner.seed()));

@@ -1,8 +1,8 @@
 //! Bayesian optimisation with the heat kernel of the Hamming graph, one scale for all knobs. Our
 //! re-implementation.
 //!
-//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ), Fᵢ = (1 − e)/(1 + (n − 1)·e) where the levels differ and 1 where
-//! they do not, e = exp(−nβ)
+//! k(c, c′) = s²·∏ᵢ Fᵢ(cᵢ, c′ᵢ), Fᵢ = (1 − e)/(1 + (n − 1)·e) where the levels differ and 1
+//! where they do not, e = exp(−nβ)
 //!
 //! Doumont, Picheny, Borovitskiy and Moss, *Omnipresent Yet Overlooked: Heat Kernels in
 //! Combinatorial Bayesian Optimization*, NeurIPS 2025: most kernels for combinations are heat

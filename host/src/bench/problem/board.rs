@@ -1,7 +1,8 @@
 //! A small board, such as users have: a few graded settings whose best levels depend on each other,
 //! and modes that move them.
 //!
-//! f(c) = Σᵢ wᵢ·(uᵢ² + 0.03·(1 − cos 6πuᵢ)) + Σⱼ bⱼ(mⱼ), uᵢ = xᵢ − oᵢ − Σⱼ sᵢⱼ(mⱼ) − aᵢ·(xᵢ₊₁ − ½)
+//! f(c) = Σᵢ wᵢ·(uᵢ² + 0.03·(1 − cos 6πuᵢ)) + Σⱼ bⱼ(mⱼ), uᵢ = xᵢ − oᵢ − Σⱼ
+//! sᵢⱼ(mⱼ) − aᵢ·(xᵢ₊₁ − ½)
 //!
 //! | name | meaning |
 //! |---|---|

@@ -1,6 +1,7 @@
 //! Binary quadratic programming (section 7.4 of the paper; Baptista and Poloczek, ICML 2018).
 //!
-//! f(b) = bᵀQb + λ‖b‖₁, b ∈ {0, 1}^m, with Qᵢⱼ = zᵢⱼ exp(−(i − j)²/α), zᵢⱼ standard normal.
+//! f(b) = bᵀQb + λ‖b‖₁, b ∈ {0, 1}^m, with Qᵢⱼ = zᵢⱼ exp(−(i − j)²/α), zᵢⱼ standard
+//! normal.
 //!
 //! **Choices**
 //! - All entries of Q are drawn independently, so Q is not symmetric; only Q + Qᵀ matters.

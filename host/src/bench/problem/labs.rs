@@ -1,8 +1,8 @@
 //! Low-autocorrelation binary sequences: signs with little correlation to their own shifts (Golay,
 //! 1972).
 //!
-//! f(b) = −m²/(2E), E = Σ_{k=1}^{m−1} (Σᵢ sᵢsᵢ₊ₖ)², sᵢ = 1 − 2bᵢ, b ∈ {0, 1}^m: minus the merit
-//! factor.
+//! f(b) = −m²/(2E), E = Σ_{k=1}^{m−1} (Σᵢ sᵢsᵢ₊ₖ)², sᵢ = 1 − 2bᵢ, b ∈ {0, 1}^m: minus the
+//! merit factor.
 //!
 //! **Choices**
 //! - Nothing is random: a seed changes only where a search starts.

@@ -1,8 +1,8 @@
 //! Sparse regression: choose the columns that predict (section 7.6 of the paper; Hastie, Tibshirani
 //! and Tibshirani, arXiv:1707.08692, section 3.1).
 //!
-//! f(b) = ‖y_val − X_val β̂_b‖² / ‖y_val‖² + l₁‖b‖₁, b ∈ {0, 1}^p, where β̂_b is the least-squares
-//! fit of y_train on the columns of X_train whose bit is 1, without intercept. Without columns the
+//! f(b) = ‖y_val − X_val β̂_b‖² / ‖y_val‖² + l₁‖b‖₁, b ∈ {0, 1}^p, where β̂_b is the
+//! least-squares fit of y_train on the columns of X_train whose bit is 1, without intercept. Without columns the
 //! prediction is 0, so f(0) = 1.
 //!
 //! | name | meaning |

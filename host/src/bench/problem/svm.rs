@@ -1,8 +1,8 @@
 //! A linear support vector machine for several classes: one against one, squared hinge loss, by
 //! Newton's method.
 //!
-//! For each pair of classes: min over (w, w₀) of ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(wᵀxᵢ + w₀))², yᵢ = ±1
-//! for the two classes. A row gets the class that wins most of its pairs, the lowest one in a tie.
+//! For each pair of classes: min over (w, w₀) of ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(wᵀxᵢ + w₀))², yᵢ
+//! = ±1 for the two classes. A row gets the class that wins most of its pairs, the lowest one in a tie.
 //!
 //! **Choices**
 //! - One against one, as in libsvm: price classes are ordered, and a straight cut separates two of

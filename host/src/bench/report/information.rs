@@ -57,9 +57,9 @@ pub(super) fn figure(runs: &Runs, problem: &Problem, slug: &str) -> Option<Figur
         id: format!("{slug}-information"),
         title: format!("{}: information gain", problem.name),
         caption: format!(
-            "½·ln|1 + K/ν| of the combinations asked so far, Matérn 5/2 of the Hamming distance, ν = {NOISE}; bands \
-             are one standard error. A straight line means that every measurement tells as much as the first: nothing \
-             about the rest of the space is known yet."
+            "½·ln|1 + K/ν| of the combinations asked so far, Matérn 5/2 of the Hamming distance, ν = {NOISE}; \
+             bands are one standard error. A straight line means that every measurement tells as much as the first: \
+             nothing about the rest of the space is known yet."
         ),
         panels,
     })

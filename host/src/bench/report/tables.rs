@@ -161,16 +161,16 @@ pub(super) fn finals(runs: &Runs) -> Table {
 
 /// Median evaluations to the optimum.
 pub(super) fn evaluations(runs: &Runs) -> Table {
-    let note = "The median run's evaluation that found the optimum, and how many runs did. A median beyond the budget means \
-                that fewer than half of the runs did.";
+    let note = "The median run's evaluation that found the optimum, and how many runs did. A median beyond the \
+        budget means that fewer than half of the runs did.";
     let table = Table::new("evaluations", "Evaluations to the optimum", note, &["method"]);
     overview(runs, table, Problem::has_optimum, solved_at)
 }
 
 /// Shares of asks that the methods' fallbacks answered.
 pub(super) fn fallbacks(runs: &Runs) -> Table {
-    let note = "The share of asks that were answered by what a method falls back to, which `trimtab list` names; random \
-                starts and restarts are counted too. A method whose model is seldom heard is a random search.";
+    let note = "The share of asks that were answered by what a method falls back to, which `trimtab list` names; \
+        random starts and restarts are counted too. A method whose model is seldom heard is a random search.";
     let table = Table::new("fallbacks", "Asks answered by the fallback", note, &["method"]);
     let share = |race: &Race, method: usize| match Estimate::of(&race.numbers(method, Run::fallback_share)) {
         Some(share) => Cell::number(share.mean, format!("{:.0} %", 100.0 * share.mean)),

@@ -1,8 +1,8 @@
 //! The paper's theory beside the measurements: Theorem 1's bound on the cumulative regret, Lemma
 //! 1's distortion.
 //!
-//! Theorem 1: R_T = Σ_{t ≤ T} (f(c_t) − f(c*)) is in O(√((σ² + ε²)·N·T·log(N·T/δ))) with
-//! probability 1 − δ, so R_T/T falls like √(log(N·T/δ)/T). Lemma 1: (1 − ε)‖b − b′‖₁ ≤ ‖R·b −
+//! Theorem 1: R_T = Σ_{t ≤ T} (f(c_t) − f(c*)) is in O(√((σ² + ε²)·N·T·log(N·T/δ))) with probability
+//! 1 − δ, so R_T/T falls like √(log(N·T/δ)/T). Lemma 1: (1 − ε)‖b − b′‖₁ ≤ ‖R·b −
 //! R·b′‖² ≤ (1 + ε)‖b − b′‖₁.
 //!
 //! | name | meaning |
@@ -52,8 +52,8 @@ pub(super) fn cumulative_regret(runs: &Runs, problem: &Problem, slug: &str) -> O
         title: format!("{}: cumulative regret", problem.name),
         caption: format!(
             "Mean regret of all evaluations so far, R_T/T, on two log axes; bands are one standard error. The dots \
-             show the shape of Theorem 1's bound, √(log(N·T/δ)/T) with δ = {DELTA}, scaled to touch the line of {} \
-             from above: only its slope is meaningful.",
+             show the shape of Theorem 1's bound, √(log(N·T/δ)/T) with δ = {DELTA}, scaled to touch the line of \
+             {} from above: only its slope is meaningful.",
             runs.methods.get(touched).map_or("the first method", |(name, _)| name)
         ),
         panels,
@@ -174,7 +174,8 @@ pub(super) fn distortion() -> Figure {
         id: "lemma".into(),
         title: "Lemma 1: distortion of a random map".into(),
         caption: format!(
-            "Squared distance after the map over squared distance before, ‖x − x′‖² / ‖z − z′‖², for random pairs of \
+            "Squared distance after the map over squared distance before, ‖x − x′‖² / ‖z − z′‖², \
+             for random pairs of \
              {M} bits: median, and the band of the middle 90 %. Left: unscaled. Right: each divided by its own mean. \
              Lemma 1 promises a band around 1 that narrows as d grows. It does for a centred map. For the map of the \
              authors' code the band stays wide at any scale: that map preserves the difference in the number of ones, \

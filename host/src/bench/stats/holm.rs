@@ -1,7 +1,8 @@
 //! Holm's correction: the chance of even one false finding among all comparisons stays below the
 //! significance level (Holm 1979).
 //!
-//! p̃₍ᵢ₎ = max over j ≤ i of min(1, (m + 1 − j)·p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ … ≤ p₍ₘ₎
+//! p̃₍ᵢ₎ = max over j ≤ i of min(1, (m + 1 − j)·p₍ⱼ₎), p₍₁₎ ≤ p₍₂₎ ≤ … ≤
+//! p₍ₘ₎
 //!
 //! **Choices**
 //! - The comparisons may depend on each other, as those with one common method do. Corrections that

@@ -7,8 +7,8 @@ use crate::bench::table::{Cell, Table};
 
 /// One row per method, the most solved first. Empty if nothing can fail.
 pub(crate) fn failures(field: &Field<'_>, methods: &[String]) -> Table {
-    let note = "Solved: runs that found the optimum, of those whose optimum is known. Failed: measurements per run that \
-                failed; mean ± standard error over instances.";
+    let note = "Solved: runs that found the optimum, of those whose optimum is known. Failed: measurements per run \
+        that failed; mean ± standard error over instances.";
     let head = ["method", "solved", "failed per run", "failed in the second half", "runs"];
     let mut table = Table::new("failures", "Failures", note, &head);
     for (method, name) in methods.iter().enumerate() {

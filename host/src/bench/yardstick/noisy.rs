@@ -30,8 +30,8 @@ impl Recommended {
 
 /// One row per method, the best at the end first. Empty without noise.
 pub(crate) fn recommendations(field: &Field<'_>, methods: &[String]) -> Table {
-    let note = "Regret: true cost of the recommended combination minus the best known, in standard deviations of random \
-                costs, after 30, 60 and 100 % of the measurements; mean ± standard error over instances. Truth within \
+    let note = "Regret: true cost of the recommended combination minus the best known, in standard deviations of \
+        random costs, after 30, 60 and 100 % of the measurements; mean ± standard error over instances. Truth within \
                 2 sd: runs whose true cost lies within two believed standard deviations of the believed mean; – for \
                 methods that believe nothing. Repeats: measurements of a combination measured before, per run.";
     let head = ["method", "regret at 30 %", "at 60 %", "at 100 %", "truth within 2 sd", "repeats", "runs"];

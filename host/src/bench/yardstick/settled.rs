@@ -37,8 +37,8 @@ pub(crate) struct Stop {
 /// One row per method and rule. Empty if no run would have stopped.
 pub(crate) fn stops(field: &Field<'_>, methods: &[String]) -> Table {
     let note = "Saved: measurements after the stop, of all. Lost: of what the whole run gained over its best after 4 \
-                measurements, the share that came after the stop; mean ± standard error over instances. A pause is the \
-                plain rule beside it: so many measurements in a row without an improvement.";
+                measurements, the share that came after the stop; mean ± standard error over instances. A pause is \
+                the plain rule beside it: so many measurements in a row without an improvement.";
     let head = ["method", "stops", "saved", "lost", "runs that lose over 5 %", "runs that stop", "runs"];
     let mut table = Table::new("stops", "Stopping by itself", note, &head);
     for (method, name) in methods.iter().enumerate() {

@@ -25,12 +25,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 
 use crate::device::stream::{Run, Runs};
 use crate::draw::number::short;
 use crate::error::Error;
 use crate::locked;
 use crate::terminal;
+use crate::tune::again::{self, Again};
+use crate::tune::log;
 use verdict::Verdict;
 
 const HELP: &str = "\
@@ -39,7 +42,8 @@ Examples:
   trimtab replay run.log --run 2 --svg 2.svg  another run of the same log
   trimtab replay run.log --json --no-svg      all measurements, for a program to read
 
-A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port.
+A log is what `trimtab watch --log` keeps, or any other file with the bytes of the serial port. Of a log of
+`trimtab tune --log` every ask is checked; `trimtab report` draws it.
 Exit code 0: at least one proposal was compared and none differed. 1: one differed, or none could be compared.
 A log does not contain the predicate that rules combinations out, and a random map has the firmware's own size:
 compare such runs in a test of your own with trimtab_embedded::telemetry::check.";
@@ -51,7 +55,7 @@ const MOST_BYTES: u64 = 64 << 20;
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct ReplayArgs {
-    /// A log of `trimtab watch --log`
+    /// A log of `trimtab watch --log` or `trimtab tune --log`
     #[arg(value_name = "LOG")]
     pub(crate) log: PathBuf,
     /// The run to draw, counted from 1 [default: the last with a measurement]
@@ -78,6 +82,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
     if stream.len() as u64 > MOST_BYTES {
         return Err(fault(format!("at most {MOST_BYTES} bytes are read")));
     }
+    if stream.starts_with(log::START) {
+        return tuned(args, &stream);
+    }
     let (runs, garbled) = Runs::read(&stream);
     if runs.frames == 0 {
         return Err(Error::Failed(format!("{path} contains no frame; name a log of trimtab watch --log")));
@@ -92,6 +99,34 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Error> {
     })?;
     drawn?;
     judged(&verdicts)
+}
+
+/// Checks a log of `trimtab tune`.
+fn tuned(args: &ReplayArgs, stream: &[u8]) -> Result<(), Error> {
+    let path = args.log.display();
+    if args.run.is_some() || args.svg.is_some() {
+        let hint = "leave out --run and --svg, or draw it with trimtab report";
+        return Err(Error::Usage(format!("{path} is a log of trimtab tune: replay checks it; {hint}")));
+    }
+    let fault = |what: String| Error::Failed(format!("the log {path}: {what}"));
+    let contents = log::read_from(&mut &stream[..]).map_err(fault)?.ok_or_else(|| fault("it is empty".into()))?;
+    let of_log = |error: Error| fault(error.to_string());
+    let again = Again::of(&contents).map_err(of_log)?;
+    let [run, best] = again::facts(&contents).map_err(of_log)?;
+    terminal::print(&if args.json {
+        let Again { asks, same, chosen, difference, .. } = &again;
+        format!("{}\n", json!({"asks": asks, "same": same, "chosen": chosen, "difference": difference}))
+    } else {
+        let checks = again.lines().into_iter().map(|line| format!("check     {line}\n")).collect::<String>();
+        format!("run       {run}\nbest      {best}\n{checks}picture   trimtab report {path}\n")
+    })?;
+    match again.is_same() {
+        true => Ok(()),
+        false if again.difference.is_none() => {
+            Err(Error::Failed("the tuner chose nothing that could be compared".into()))
+        }
+        false => Err(Error::Failed("the log and this machine differ; the lines above say where".into())),
+    }
 }
 
 /// The run to draw.

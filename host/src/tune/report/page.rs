@@ -16,10 +16,10 @@ use crate::draw::ABOUT;
 use crate::draw::number::{grouped, rough};
 use crate::draw::svg::escape;
 use crate::session::Session;
+use crate::tune::believed::noisy_best;
 use crate::tune::change::{self, Start};
 use crate::tune::history::History;
 use crate::tune::log::Header;
-use crate::tune::summary::noisy_best;
 use crate::tune::template::Template;
 
 const STYLE: [&str; 3] =
@@ -104,7 +104,8 @@ impl Page<'_> {
             repeats => format!(" and {repeats} measurements repeated"),
         };
         let mut html = format!(
-            "<p>{} of {} combinations were measured{repeats}, {}. {} numbers are good; the number is the {}. Seed {}.</p>\n",
+            "<p>{} of {} combinations were measured{repeats}, {}. {} numbers are good; the number is the {}. Seed \
+             {}.</p>\n",
             done - self.history.repeats(),
             grouped(&space.cardinality()),
             if failures > 0 { format!("{failures} failed") } else { "none failed".into() },
@@ -159,8 +160,8 @@ impl Page<'_> {
             } else {
                 let _ = writeln!(
                     html,
-                    "<p>By the model: {expected}. With noise it is the safer choice: the best observation may have been \
-                     luck.</p>"
+                    "<p>By the model: {expected}. With noise it is the safer choice: the best observation may have \
+                     been luck.</p>"
                 );
                 html += &self.pasted(&model.levels);
             }
@@ -289,8 +290,8 @@ impl Page<'_> {
         format!(
             "<p>The model's predictions when it asked. {within} of {} values came within two standard deviations; 95 % \
              would if the model were right.</p>\n<figure>\n<div class=\"panels\">\n{}</div>\n\
-             <figcaption>One dot per measurement, with one standard deviation{noise}. On the dotted line prediction and \
-             value agree.</figcaption>\n</figure>\n",
+             <figcaption>One dot per measurement, with one standard deviation{noise}. On the dotted line prediction \
+             and value agree.</figcaption>\n</figure>\n",
             all.len(),
             figures::foretold(self.history, self.noise(), self.cost())
         )

@@ -117,7 +117,8 @@ fn ctrl_c_ends_the_children_and_keeps_the_log() {
     let folder = Folder::new("tune-stop");
     // Neither the third measurement nor its child ends by itself.
     let body = format!(
-        "{COST}\nif [ -e go ]; then exit 0; fi; echo x >> count; [ $(wc -l < count) -lt 3 ] || {{ sleep 300 & echo $! > pid; wait; }}"
+        "{COST}\nif [ -e go ]; then exit 0; fi; echo x >> count; [ $(wc -l < count) -lt 3 ] || {{ sleep 300 & echo \
+         $! > pid; wait; }}"
     );
     script(&folder, "measure.sh", &body);
     let options = ["--budget", "9", "--log", "run.jsonl"];
@@ -280,4 +281,39 @@ fn damaged_logs_are_refused_or_gone_on_with_but_never_a_panic() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0..=2)) && !err.contains("panicked"), "{err}");
     }
+}
+
+/// promise: trimtab replay | a log of tune, its prediction changed | says which ask, exit code 1
+#[test]
+fn a_log_is_asked_again_to_the_bit() {
+    let folder = Folder::new("tune-again");
+    script(&folder, "measure.sh", &format!("{COST}\n[ $2 -ne 8 ]"));
+    let start = ["--budget", "30", "--quiet", "--start", "opt=O1", "--start", "opt=O2", "--log", "run.jsonl"];
+    run(&folder, &start);
+    let counts = |same: u64, chosen: u64| json!({"asks": 30, "same": same, "chosen": chosen, "difference": null});
+    assert_eq!(folder.json(&["replay", "run.jsonl", "--json"]), counts(28, 2));
+    let shown = folder.stdout(&["replay", "run.jsonl"]);
+    assert!(shown.contains("28 of 30 asks match to the bit") && shown.contains("trimtab report run.jsonl"), "{shown}");
+    // Several at once, and repeats under noise: the order of the lines decides.
+    let noise = r#"awk '{ srand(); print $0; if (/cost/) print $2 + 40 * rand() }'; sleep 0.0$(($3 % 3))"#;
+    script(&folder, "measure.sh", &format!("{} | {noise}", COST.trim_end()));
+    run(&folder, &["--budget", "30", "--quiet", "--jobs", "3", "--log", "noisy.jsonl"]);
+    let noisy = folder.json(&["replay", "noisy.jsonl", "--json"]);
+    assert!(noisy["difference"].is_null() && noisy["same"].as_u64() > Some(20), "{noisy}");
+    // A log of another model: its last prediction but one is changed, and it has no checksums.
+    let text = fs::read_to_string(folder.0.join("run.jsonl")).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.iter_mut().for_each(|line| drop(line.as_object_mut().unwrap().remove("crc")));
+    lines[0]["log"] = 1.into();
+    let place = lines.iter().rposition(|line| line["event"] == "ask").unwrap();
+    lines[place]["mean"] = json!(lines[place]["mean"].as_f64().unwrap() * 1.000_001 + 1e-6);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(folder.0.join("other.jsonl"), text).unwrap();
+    let output = folder.run(&["replay", "other.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = super::text(&output.stdout);
+    assert!(shown.contains("27 of 30 asks match to the bit, then ask 30: the log expected"), "{shown}");
+    let output = folder.run(&["replay", "run.jsonl", "--svg", "a.svg"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(super::text(&output.stderr).contains("trimtab report"));
 }

@@ -54,6 +54,15 @@ impl embedded_io::Write for Port {
     }
 }
 
+/// What the page can colour the states by, in the order of its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Layer {
+    Mean,
+    Deviation,
+    /// The acquisition, the chance of success included.
+    Score,
+}
+
 /// A run.
 pub(crate) struct Live {
     settings: Settings,
@@ -172,15 +181,21 @@ impl Live {
         let Ok(()) = self.station.reporter.end();
     }
 
-    /// What the model believes of every `stride`-th state, all of one topology after the other:
-    /// means, then deviations. Not a number before the first observation.
-    pub(crate) fn belief(&self, stride: usize) -> Vec<f32> {
-        let (tuner, space) = (self.station.kept.tuner(), antenna::space());
-        let estimates: Vec<_> = states(stride)
-            .map(|levels| space.combination(&levels).ok().and_then(|c| tuner.predict(&c)))
-            .map(|estimate| estimate.map_or([f32::NAN; 2], |e| [e.mean, e.std_dev]))
-            .collect();
-        estimates.iter().map(|e| e[0]).chain(estimates.iter().map(|e| e[1])).collect()
+    /// What the model believes of every `stride`-th state, all of one topology after the other: means,
+    /// deviations or scores. Not a number where it believes nothing yet.
+    pub(crate) fn belief(&self, stride: usize, layer: Layer) -> Vec<f32> {
+        let (mut tuner, space) = (self.station.kept.tuner().clone(), antenna::space());
+        if layer == Layer::Score {
+            // Scores are those of an ask. Where nothing is left to ask, there are none.
+            let _ = tuner.ask();
+        }
+        let believed = |c| match layer {
+            Layer::Mean => tuner.predict(&c).map(|estimate| estimate.mean),
+            Layer::Deviation => tuner.predict(&c).map(|estimate| estimate.std_dev),
+            Layer::Score => tuner.score(&c),
+        };
+        let one = |levels: [Level; 3]| space.combination(&levels).ok().and_then(believed).unwrap_or(f32::NAN);
+        states(stride).map(one).collect()
     }
 }
 
@@ -212,4 +227,29 @@ pub(crate) fn about(settings: &Settings) -> Value {
         "inductance": INDUCTANCE_NH[..], "capacitance": CAPACITANCE_PF[..], "brokenRelay": rig::BROKEN_PF,
         "bytes": size_of::<AntennaTuner>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_acquisition_charges_for_likely_failures() {
+        let settings = Settings { network: Network::SHORT_WIRE, seed: 1, noise: 0.0, is_broken: true, budget: 60 };
+        let mut live = Live::new(settings).unwrap();
+        assert!(live.belief(16, Layer::Score).iter().all(|score| score.is_nan()), "nothing is measured yet");
+        live.steps(60).unwrap();
+        let space = antenna::space();
+        let fails: Vec<bool> =
+            states(16).map(|levels| rig::needs_broken(&space.combination(&levels).unwrap())).collect();
+        let mean = |layer: Layer, is_failing: bool| {
+            let numbers = live.belief(16, layer);
+            let own: Vec<f32> =
+                numbers.iter().zip(&fails).filter(|(_, f)| **f == is_failing).map(|(n, _)| *n).collect();
+            own.iter().sum::<f32>() / own.len() as f32
+        };
+        let (bad, good) = (mean(Layer::Score, true), mean(Layer::Score, false));
+        assert!(bad > good + 1.0, "{bad} {good}");
+        assert!(mean(Layer::Mean, true).is_finite() && mean(Layer::Deviation, true) > 0.0);
+    }
 }

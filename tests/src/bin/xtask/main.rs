@@ -15,6 +15,7 @@ mod fuzz;
 mod miri;
 mod mutants;
 mod paper;
+mod python;
 mod real;
 mod setup;
 mod soak;
@@ -46,6 +47,7 @@ The project's own commands.
   cargo xtask coverage         share of lines that the tests run
   cargo xtask mutants          share of changes to the code that the tests notice
   cargo xtask promises         write tests/docs/promises.md from the tests
+  cargo xtask python           build the wheel of host/python and test it; --bench for its time beside Optuna's TPE
   cargo xtask web              the page that runs the tuner in a browser, into target/web
   cargo xtask flash BOARD IMAGE
                                build an image for a board, flash it with probe-rs, show its log
@@ -141,6 +143,10 @@ fn parse(words: &[&str]) -> Result<Task> {
             done(move || mutants::run(&request))
         }
         ["web"] => done(|| web::run().map(drop)),
+        ["python", rest @ ..] => {
+            let request = python::Request::parse(rest)?;
+            done(move || python::run(request))
+        }
         ["promises"] => done(promises),
         ["flash", rest @ ..] => {
             let request = flash::Request::parse(rest)?;

@@ -155,8 +155,8 @@ impl Count {
         ensure!(all > 0, "no change was tested");
         let (low, high) = wilson(noticed as f64, all as f64);
         Ok(format!(
-            "{noticed} of {all} changes noticed ({} by a time-out), {:.1} %, 95 % interval {:.1} to {:.1} %; {} did not \
-             compile",
+            "{noticed} of {all} changes noticed ({} by a time-out), {:.1} %, 95 % interval {:.1} to {:.1} %; {} did \
+             not compile",
             self.late,
             100.0 * noticed as f64 / all as f64,
             100.0 * low,

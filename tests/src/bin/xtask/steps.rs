@@ -145,6 +145,8 @@ fn steps() -> Result<Vec<Step>> {
             "tests across packages, in QEMU, rp2040js, and of programs on real HALs",
             &format!("test --package trimtab-tests --features trimtab-tests/wasm,{all}"),
         ),
+        Step::new("the Python package", "xtask python")
+            .needs("python3 with venv, pip and PyPI", "xtask python --prepare"),
         // The program that the tests used: an optimized one takes minutes to build.
         Step::new("zlib and SQLite, shortly", "xtask bench real --quick --program target/debug/trimtab"),
     ]);

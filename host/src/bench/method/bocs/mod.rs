@@ -4,9 +4,9 @@
 //! Baptista and Poloczek, *Bayesian Optimization of Combinatorial Structures*, ICML 2018,
 //! arXiv:1806.08838; settings as in the authors' Python code (BOCSpy).
 //!
-//! f(x) ≈ α₀ + Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, x ∈ {0, 1}^m, with the horseshoe prior on α. Each ask
-//! draws α from its posterior (Thompson sampling) and minimises the quadratic by simulated
-//! annealing (BOCS-SA) or a semidefinite relaxation (BOCS-SDP).
+//! f(x) ≈ α₀ + Σᵢ αᵢ xᵢ + Σᵢ<ⱼ αᵢⱼ xᵢ xⱼ, x ∈ {0, 1}^m, with the horseshoe prior on α.
+//! Each ask draws α from its posterior (Thompson sampling) and minimises the quadratic by simulated annealing
+//! (BOCS-SA) or a semidefinite relaxation (BOCS-SDP).
 //!
 //! | setting | value |
 //! |---|---|

@@ -1,13 +1,13 @@
 //! The semidefinite relaxation of a quadratic in bits, and its random roundings.
 //!
-//! With xᵢ = (1 + sᵢ)/2 and one more sign s₀ for the linear terms, the quadratic is sᵀCs plus a
-//! constant, s ∈ {−1, 1}^(m+1): Cᵢⱼ = αᵢⱼ/8, Cᵢ₀ = αᵢ/4 + Σⱼ αᵢⱼ/8. Relaxed: min tr(CX), X ⪰ 0,
+//! With xᵢ = (1 + sᵢ)/2 and one more sign s₀ for the linear terms, the quadratic is sᵀCs plus a constant, s
+//! ∈ {−1, 1}^(m+1): Cᵢⱼ = αᵢⱼ/8, Cᵢ₀ = αᵢ/4 + Σⱼ αᵢⱼ/8. Relaxed: min tr(CX), X ⪰ 0,
 //! diag X = 1.
 //!
-//! Solved by the mixing method (Wang, Chang and Kolter, arXiv:1706.00476): X = VᵀV with unit
-//! columns vᵢ of k > √(2(m+1)) numbers, where no local minimum is worse than the global one; each
-//! column in turn becomes vᵢ ← −g/‖g‖, g = Σⱼ≠ᵢ Cᵢⱼ vⱼ. Rounding (Goemans and Williamson 1995): sᵢ
-//! = sign(vᵢ·r)·sign(v₀·r), r normal.
+//! Solved by the mixing method (Wang, Chang and Kolter, arXiv:1706.00476): X = VᵀV with unit columns vᵢ of k >
+//! √(2(m+1)) numbers, where no local minimum is worse than the global one; each column in turn becomes vᵢ ←
+//! −g/‖g‖, g = Σⱼ≠ᵢ Cᵢⱼ vⱼ. Rounding (Goemans and Williamson 1995): sᵢ =
+//! sign(vᵢ·r)·sign(v₀·r), r normal.
 //!
 //! | setting | value |
 //! |---|---|

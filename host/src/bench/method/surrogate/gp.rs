@@ -6,7 +6,8 @@
 //!
 //! mean = kᵀK⁻¹y, variance = s²·(κ − kᵀK⁻¹k)
 //!
-//! ln p(y) = −½·(yᵀK⁻¹y/s² + ln|K| + n·ln 2πs²), ∂ ln p/∂K = ½·(ααᵀ/s² − K⁻¹), α = K⁻¹y
+//! ln p(y) = −½·(yᵀK⁻¹y/s² + ln|K| + n·ln 2πs²), ∂ ln p/∂K = ½·(ααᵀ/s² − K⁻¹), α =
+//! K⁻¹y
 //!
 //! (Rasmussen and Williams 2006, sections 2.2, 2.7 and 5.4).
 //!
