@@ -47,19 +47,19 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Condition { number: i });
             }
         }
-        self.conditions = conditions;
+        self.conditions = Some(conditions).filter(|conditions| !conditions.is_empty());
         Ok(self)
     }
 
     /// The conditions of knobs that matter only sometimes.
     pub fn conditions(&self) -> &'static [OnlyIf] {
-        self.conditions
+        self.conditions.unwrap_or_default()
     }
 
     /// Whether a knob does not matter in this combination.
     pub fn is_idle(&self, c: &Combination<K>, mut knob: usize) -> bool {
         // Up to a knob that always matters: each is declared before the last.
-        while let Some(own) = self.conditions.iter().find(|condition| condition.knob == knob) {
+        while let Some(own) = self.conditions().iter().find(|condition| condition.knob == knob) {
             if !own.levels.contains(&c.level(own.on)) {
                 return true;
             }
@@ -70,7 +70,7 @@ impl<const K: usize> Space<K> {
 
     /// The combination with idle knobs at level 0.
     pub(crate) fn canonical(&self, mut c: Combination<K>) -> Combination<K> {
-        for knob in 0..if self.conditions.is_empty() { 0 } else { self.knobs.len() } {
+        for knob in 0..if self.conditions.is_none() { 0 } else { self.knobs.len() } {
             if self.is_idle(&c, knob) {
                 c = c.with(knob, 0);
             }
@@ -83,7 +83,7 @@ impl<const K: usize> Space<K> {
         let levels = self.knobs.get(knob).map_or(1, |knob| knob.levels());
         let at = |level: usize| {
             let is_on = |own: &&OnlyIf| own.on == knob && own.levels.iter().any(|own| usize::from(*own) == level);
-            self.conditions.iter().filter(is_on).fold(1u128, |n, own| n.saturating_mul(self.variants(own.knob)))
+            self.conditions().iter().filter(is_on).fold(1u128, |n, own| n.saturating_mul(self.variants(own.knob)))
         };
         (0..levels).fold(0u128, |n, level| n.saturating_add(at(level)))
     }

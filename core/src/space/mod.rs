@@ -57,13 +57,14 @@ pub struct Space<const K: usize> {
     knobs: Vec<Knob, K>,
     last_index: u64,
     feasible: Option<Feasible<K>>,
-    conditions: &'static [OnlyIf],
+    /// An empty slice would not be all zero.
+    conditions: Option<&'static [OnlyIf]>,
 }
 
 impl<const K: usize> Space<K> {
     /// A space without knobs: the space of an uninitialised tuner.
     pub(crate) const fn empty() -> Self {
-        Self { knobs: Vec::new(), last_index: 0, feasible: None, conditions: &[] }
+        Self { knobs: Vec::new(), last_index: 0, feasible: None, conditions: None }
     }
 
     /// The space of all combinations of these knobs.
@@ -85,7 +86,7 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Knob { position, error });
             }
         }
-        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None, conditions: &[] })
+        Ok(Self { knobs: own, last_index: last_index(knobs).unwrap_or(u64::MAX), feasible: None, conditions: None })
     }
 
     /// The same space with a predicate that rules combinations out.
@@ -106,7 +107,7 @@ impl<const K: usize> Space<K> {
     /// Whether the space has a feasibility predicate or knobs that matter only sometimes: more than
     /// its knobs say.
     pub fn is_restricted(&self) -> bool {
-        self.feasible.is_some() || !self.conditions.is_empty()
+        self.feasible.is_some() || self.conditions.is_some()
     }
 
     /// The knobs, in the order of declaration.
@@ -116,7 +117,7 @@ impl<const K: usize> Space<K> {
 
     /// N, the number of combinations, feasible or not; `u128::MAX` if there are more.
     pub fn cardinality(&self) -> u128 {
-        let depends = |knob: usize| self.conditions.iter().any(|condition| condition.knob == knob);
+        let depends = |knob: usize| self.conditions().iter().any(|condition| condition.knob == knob);
         let free = (0..self.knobs.len()).filter(|knob| !depends(*knob));
         free.fold(1, |n: u128, knob| n.saturating_mul(self.variants(knob)))
     }
