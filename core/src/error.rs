@@ -29,6 +29,8 @@ pub enum InitError {
     /// there are more than 2⁶⁴. [`Encoding::PerKnob`](crate::Encoding::PerKnob) takes spaces of any
     /// size.
     TooLarge,
+    /// The prior is of another space or another goal.
+    OtherFleet,
     /// Knobs that matter only sometimes ([`Space::only_if`](crate::Space::only_if)) need a tuner
     /// without a random map.
     Conditions,
@@ -41,6 +43,7 @@ impl fmt::Display for InitError {
                 write!(f, "the space needs {needed} graded levels or features, the tuner has room for {most}")
             }
             Self::TooLarge => write!(f, "more than 2^64 combinations need Encoding::PerKnob"),
+            Self::OtherFleet => write!(f, "the prior was learned on other knobs, or for another goal"),
             Self::Conditions => write!(f, "knobs that matter only sometimes need a tuner without a random map"),
         }
     }

@@ -16,6 +16,8 @@ use crate::bench::runs::{self, RaceArgs};
 use crate::device::replay::{self, ReplayArgs};
 use crate::device::watch::{self, WatchArgs};
 use crate::error::Error;
+use crate::fleet::learn::{self, LearnArgs};
+use crate::fleet::race::{self, FleetBenchArgs};
 use crate::generate::{self, CompletionsArgs, ManArgs};
 use crate::serve::{self, ServeArgs};
 use crate::tune::export::{self, ExportArgs};
@@ -57,6 +59,8 @@ enum Command {
     List(ListArgs),
     Tune(Box<TuneArgs>),
     Export(ExportArgs),
+    Learn(LearnArgs),
+    FleetBench(FleetBenchArgs),
     Serve(ServeArgs),
     Watch(WatchArgs),
     Replay(ReplayArgs),
@@ -79,6 +83,8 @@ impl Cli {
             Some(Command::List(args)) => list::run(&args),
             Some(Command::Tune(args)) => tune::run(&args),
             Some(Command::Export(args)) => export::run(&args),
+            Some(Command::Learn(args)) => learn::run(&args),
+            Some(Command::FleetBench(args)) => race::run(&args),
             Some(Command::Serve(args)) => serve::run(&args),
             Some(Command::Watch(args)) => watch::run(&args),
             Some(Command::Replay(args)) => replay::run(&args),

@@ -30,6 +30,9 @@ mod bench;
 /// The demo.
 mod antenna;
 
+/// Learning across boards.
+mod fleet;
+
 mod generate;
 
 mod cli;

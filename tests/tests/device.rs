@@ -26,6 +26,13 @@ fn antenna_is_tuned_and_logs_every_measurement() {
     assert_eq!(count("best there is: SWR"), 2, "{lines:#?}");
 }
 
+#[test]
+fn fleet_tunes_three_boards_and_notices_the_strange_one() {
+    let lines = run("fleet").success().unwrap();
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((count("prior: InForce"), count("prior: GivenUp")), (3, 1), "{lines:#?}");
+}
+
 /// `cargo xtask cost` weighs the first two and traces the third, whose output would be in the way.
 #[test]
 fn images_that_are_measured_tune_in_silence() {

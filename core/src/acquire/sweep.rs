@@ -232,4 +232,22 @@ mod tests {
         assert_eq!(levels(Knob::ranked(256), 255), [254, 253, 251, 247, 239, 223, 191, 127]);
         assert!(levels(Knob::nominal(1), 0).is_empty());
     }
+
+    /// The second knob matters only at the last level of the first, and is never tried elsewhere.
+    #[test]
+    fn a_knob_that_does_not_matter_is_passed_over() {
+        use crate::space::OnlyIf;
+        let knobs = [Knob::nominal(3), Knob::nominal(4), Knob::nominal(2)];
+        let space = Space::<3>::new(&knobs).unwrap().only_if(&[OnlyIf { knob: 1, on: 0, levels: &[2] }]).unwrap();
+        // Without a score nothing moves, up to the second start.
+        let tried = |from: [Level; 3]| {
+            let (mut table, mut sweep) = (LookupTable::<3, 64>::EMPTY, Sweep::EMPTY);
+            let from = space.combination(&from).unwrap();
+            sweep.begin(&space, &mut table, (32, Some(from)), &mut Random::new(1, 0));
+            while sweep.extend::<1, 64>(&space, &mut table) {}
+            let steps = (0..).map_while(|i| table.step(i)).take_while(|step| step.kind != Kind::Restart);
+            [0, 1, 2].map(|knob| steps.clone().filter(|step| step.knob == knob).count())
+        };
+        assert_eq!((tried([0, 0, 1]), tried([2, 0, 1])), ([2, 0, 1], [2, 3, 1]));
+    }
 }

@@ -47,6 +47,11 @@ impl Standard {
     /// Changes nothing up to ±1e15.
     pub const NONE: Self = Self { cap: f32::INFINITY, unit: 1.0, mean: 0.0, deviation: 1.0 };
 
+    /// A given map, in the user's units.
+    pub(crate) fn fixed(cap: f32, mean: f32, deviation: f32) -> Self {
+        Self { cap, unit: 1.0, mean, deviation }
+    }
+
     /// The map for these costs, given their smallest and their median.
     pub fn of(costs: impl Iterator<Item = f32> + Clone, smallest: f32, median: f32) -> Self {
         let reach = REACH * (median - smallest);

@@ -89,13 +89,16 @@ impl<const K: usize, const T: usize> Learning<K, T> {
     };
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
+    Model<K, M, D, T, P, N>
+{
     /// Begins to bring the process up to date with the observations, of which those before
     /// `unchanged` are as they were.
     pub(crate) fn begin_learning(&mut self, space: &Space<K>, config: &Config, unchanged: usize) {
         let (n, measurements) = (self.observations.len(), self.measurements());
         let fits = n >= LEAST_FIT && self.fits_at(config, measurements);
-        let is_young = n <= LEAST_FIT || config.refit == 0;
+        // Under a prior few measurements are made, and each is worth new candidates.
+        let is_young = n <= LEAST_FIT || config.refit == 0 || self.fleet.in_force().is_some();
         let is_anew = unchanged < self.gp.len() || fits || is_young || self.is_far(config);
         self.gp.truncate(unchanged);
         if is_anew {
@@ -119,14 +122,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Whether the last cost is so far from those before it that they must be standardised anew.
     fn is_far(&self, config: &Config) -> bool {
         let last = self.observations.get(self.observations.len().saturating_sub(1));
-        let cost = last.filter(|o| config.standardise && !o.is_failure()).map(|o| self.standard.apply(o.value));
+        let standardises = config.standardise && self.fleet.in_force().is_none();
+        let cost = last.filter(|o| standardises && !o.is_failure()).map(|o| self.standard.apply(o.value));
         cost.is_some_and(|cost| cost.abs() > FAR)
     }
 
     /// The first step of a prediction: covariances.
     pub(crate) fn begin_prediction(&mut self, space: &Space<K>, c: &Combination<K>) {
-        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper };
+        if let Some(prior) = self.fleet.in_force() {
+            return self.begin_fleet_prediction(prior, space, c);
+        }
+        let Self { geometry, observations, product, hyper, gp, learning, fleet, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
         let x = geometry.locate(space, c);
         let row = learning.column.get_mut(..gp.len()).unwrap_or_default();
         learning.own = inputs.all(Point { combination: c, x: &x }, 0, row);
@@ -136,7 +143,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     pub(crate) fn end_prediction(&mut self) -> Posterior {
         let mut partial = Partial::new(self.learning.own);
         self.gp.absorb(&mut self.learning.column, &mut partial, f32::NEG_INFINITY);
-        self.gp.finish(&partial)
+        let posterior = self.gp.finish(&partial);
+        Posterior { mean: posterior.mean + self.predicted_offset(), ..posterior }
+    }
+
+    /// Keeps the covariances of a prediction, and its prior variance, for the second step.
+    pub(super) fn keep_prediction(&mut self, column: &[f32; T], own: f32) {
+        self.learning.column.iter_mut().zip(column).for_each(|(kept, k)| *kept = *k);
+        self.learning.own = own;
     }
 
     /// Whether something is still to be learned.
@@ -156,7 +170,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
             Part::Ones => {
                 self.gp.whiten_ones();
-                self.assess(config)
+                let next = self.assess(config);
+                if self.doubts() {
+                    self.give_up(space, config);
+                    return;
+                }
+                next
             }
             Part::Weights if self.gp.weigh_step() => Part::Weights,
             Part::Weights if goal == Goal::Posteriors => self.begin_failures(),
@@ -188,8 +207,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.learning.goal != Goal::Evidence {
             return if self.extend(space, n) { Part::Rows } else { Part::Costs };
         }
-        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper };
+        let Self { geometry, observations, product, hyper, gp, learning, fleet, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
         if gp.len() >= n {
             return Part::Costs;
         }
@@ -203,7 +222,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Mean, signal and evidence of the current factor, and what comes next.
     fn assess(&mut self, config: &Config) -> Part {
         let noise = if self.learning.goal == Goal::Evidence { self.learning.hypothesis } else { self.noise.used };
-        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        self.gp.assess(&self.belief(config), self.repeats(config, &noise));
         match self.learning.goal {
             Goal::Slopes { .. } => Part::Weights,
             Goal::Posteriors => {

@@ -19,6 +19,8 @@
 
 pub(crate) mod costs;
 pub(crate) mod fit;
+pub(crate) mod fleet;
+pub(crate) mod fleet_prior;
 pub(crate) mod geometry;
 pub(crate) mod gp;
 pub(crate) mod kernel;
@@ -39,6 +41,7 @@ use crate::space::{Combination, Space};
 
 use costs::Standard;
 use fit::Fit;
+use fleet::Fleet;
 use geometry::Geometry;
 use gp::{Gp, Partial, Posterior, Repeats};
 use kernel::Hyper;
@@ -65,7 +68,8 @@ pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
 /// The surrogate of at most T observations: the product kernel without a random map (D = 0),
 /// Matérn + linear with one.
 #[derive(Clone, Debug)]
-pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> {
+pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
+{
     pub(crate) geometry: Geometry<K, M, D>,
     pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
@@ -80,11 +84,14 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
     learning: Learning<K, T>,
+    pub(crate) fleet: Fleet<T, N>,
     /// Counts how often everything was computed anew rather than extended.
     pub(crate) factors: u32,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize> Model<K, M, D, T, P> {
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
+    Model<K, M, D, T, P, N>
+{
     pub(crate) const fn new() -> Self {
         Self {
             geometry: Geometry::empty(),
@@ -99,6 +106,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             success: Success::NONE,
             next_fit: 0,
             learning: Learning::NONE,
+            fleet: Fleet::NONE,
             factors: 0,
         }
     }
@@ -117,13 +125,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.clear();
         self.learning = Learning::NONE;
         self.success = Success::NONE;
+        self.fleet.clear();
         (self.standard, self.next_fit, self.factors) = (Standard::NONE, LEAST_FIT, 0);
         Ok(())
     }
 
     /// Standardises the costs anew.
     fn standardise(&mut self, config: &Config) {
-        if config.standardise {
+        if config.standardise && self.fleet.in_force().is_none() {
             let cost = |rank| self.observations.ranked(rank).map_or(0.0, |o| o.value);
             let median = cost(self.observations.measured() / 2);
             self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
@@ -136,7 +145,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let noise = self.noise.used;
         self.whiten_costs();
         self.gp.whiten_ones();
-        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        self.gp.assess(&self.belief(config), self.repeats(config, &noise));
         if self.needs_weights() {
             self.gp.weigh();
         }
@@ -144,11 +153,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whitens the costs that are new.
     fn whiten_costs(&mut self) {
-        let Self { observations, standard, fantasies, gp, .. } = self;
+        let Self { observations, standard, fantasies, gp, fleet, .. } = self;
         gp.whiten_costs(|i| match observations.get(i) {
-            Some(o) if !o.is_failure() => standard.apply(o.value),
+            Some(o) if !o.is_failure() => standard.apply(o.value) - fleet.mean(i),
             Some(_) => 0.0,
-            None => fantasies.get(i - observations.len()).copied().unwrap_or(0.0),
+            None => fantasies.get(i - observations.len()).copied().unwrap_or(0.0) - fleet.mean(i),
         });
     }
 
@@ -199,8 +208,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                     self.gp.clear();
                 }
                 let noise = Hypothesis { residual: 0.0, noise: hyper.noise };
-                let Self { geometry, observations, product, gp, .. } = self;
-                let inputs = Inputs { space, geometry, observations, product, hyper };
+                let Self { geometry, observations, product, gp, fleet, .. } = self;
+                let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
                 while gp.len() < n {
                     if inputs.extend(gp, &noise).is_err() {
                         return f32::NEG_INFINITY;
@@ -231,14 +240,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whether a fit is due at this number of measurements.
     fn fits_at(&self, config: &Config, measurements: usize) -> bool {
-        measurements >= self.next_fit && config.refit > 0
+        measurements >= self.next_fit && config.refit > 0 && self.fleet.in_force().is_none()
     }
 
     /// Whether everything is computed anew after the next observation, for a fit or because there
     /// are so few.
     pub(crate) fn is_anew_next(&self, config: &Config) -> bool {
         let is_young = self.observations.len() < LEAST_FIT || config.refit == 0;
-        is_young || self.fits_at(config, self.measurements() + 1)
+        is_young || self.fleet.in_force().is_some() || self.fits_at(config, self.measurements() + 1)
     }
 
     /// After observation i was removed: the next fit must not wait for more observations than
@@ -268,9 +277,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// One step of adding the next imagined observation to the factor. One that breaks the factor down
     /// is left out together with those after it: the fit must not change for a fantasy.
     pub(crate) fn add_imagined(&mut self, space: &Space<K>) {
+        self.place_next(space);
         let all = self.observations.combinations().len();
-        let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper };
+        let Self { geometry, observations, product, hyper, gp, noise, fleet, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
         if gp.len() < all {
             let _ = inputs.extend(gp, &noise.used);
         }
@@ -281,7 +291,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let noise = self.noise.used;
         self.whiten_costs();
         self.gp.whiten_ones();
-        self.gp.assess(&config.prior, self.repeats(config, &noise));
+        self.gp.assess(&self.belief(config), self.repeats(config, &noise));
     }
 
     /// Whether pending combinations are in the process as fantasies.
@@ -311,8 +321,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.gp.len() >= n {
             return false;
         }
-        let Self { geometry, observations, product, hyper, gp, noise, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper };
+        self.place_next(space);
+        let Self { geometry, observations, product, hyper, gp, noise, fleet, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
         if inputs.extend(gp, &noise.used).is_ok() {
             return true;
         }
@@ -346,6 +357,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         needed: &dyn Fn(f32) -> f32,
         most: &mut f32,
     ) -> Option<Posterior> {
+        if let Some(prior) = self.fleet.in_force() {
+            return self.fleet_posterior(prior, space, c, needed, most);
+        }
         let x = self.geometry.locate(space, c);
         let point = Point { combination: c, x: &x };
         self.gp.posterior_above(|row| self.inputs(space).all(point, 0, row), needed, most)
@@ -362,7 +376,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         needed: &dyn Fn(f32) -> f32,
         most: &mut f32,
     ) -> Option<Posterior> {
-        if D > 0 {
+        if !self.has_paths() {
             return self.posterior(space, &path.at().with(knob, level), needed, most);
         }
         self.gp.posterior_above(|row| path.covariances(self.kernel(), (knob, level), 0, row), needed, most)
@@ -391,6 +405,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.inputs(space).all(point, from, row)
     }
 
+    /// Whether covariances are followed along a path: only those of the product kernel are.
+    #[inline(always)]
+    fn has_paths(&self) -> bool {
+        D == 0 && self.fleet.in_force().is_none()
+    }
+
     /// The kernel and the combinations of a path.
     pub(crate) fn kernel(&self) -> (&Product<K, M>, &[Combination<K>]) {
         (&self.product, self.observations.combinations())
@@ -398,17 +418,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Begins a path at a combination, for the observations from `first` on.
     pub(crate) fn begin(&self, path: &mut Path<K, T>, at: Combination<K>, first: usize) {
-        if D == 0 { path.begin(self.kernel(), at, first) } else { path.jump(at) }
+        if self.has_paths() { path.begin(self.kernel(), at, first) } else { path.jump(at) }
     }
 
     /// A path comes to a knob; returns whether products had to be computed.
     pub(crate) fn enter(&self, path: &mut Path<K, T>, knob: usize) -> bool {
-        D == 0 && path.enter(self.kernel(), knob)
+        self.has_paths() && path.enter(self.kernel(), knob)
     }
 
     /// A path takes a level of a knob.
     pub(crate) fn go(&self, path: &mut Path<K, T>, (knob, level): (usize, Level)) {
-        if D == 0 {
+        if self.has_paths() {
             path.go(self.kernel(), (knob, level));
         } else {
             path.jump(path.at().with(knob, level));
@@ -431,9 +451,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         Some(Posterior::new(self.measured_mean(i)?, self.gp.signal() * share.max(0.0)))
     }
 
-    fn inputs<'a>(&'a self, space: &'a Space<K>) -> Inputs<'a, K, M, D, T> {
-        let Self { geometry, observations, product, hyper, .. } = self;
-        Inputs { space, geometry, observations, product, hyper }
+    fn inputs<'a>(&'a self, space: &'a Space<K>) -> Inputs<'a, K, M, D, T, N> {
+        let Self { geometry, observations, product, hyper, fleet, .. } = self;
+        Inputs { space, geometry, observations, product, hyper, fleet }
     }
 
     /// What repeats have shown.
@@ -443,15 +463,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 }
 
 /// Everything a covariance depends on.
-struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
+struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize, const N: usize> {
     space: &'a Space<K>,
     geometry: &'a Geometry<K, M, D>,
     observations: &'a Observations<K, D, T>,
     product: &'a Product<K, M>,
     hyper: &'a Hyper,
+    fleet: &'a Fleet<T, N>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, K, M, D, T> {
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: usize> Inputs<'_, K, M, D, T, N> {
     /// The prior variance of a combination.
     fn variance(&self, point: Point<'_, K, D>) -> f32 {
         if D == 0 {
@@ -504,7 +525,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
             let i = gp.len();
             gp.write_row(|row| {
                 let Some(point) = self.observations.points_from(i).next() else { return };
-                self.covariances(point, 0, row);
+                if !self.fleet_factor_row(i, row) {
+                    self.covariances(point, 0, row);
+                }
                 if let Some(own) = row.last_mut() {
                     let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
                     *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };

@@ -49,8 +49,8 @@ impl<const K: usize> Again<K> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// Whether anything may be measured again.
     fn may_repeat(&self) -> bool {

@@ -47,8 +47,8 @@ pub(super) enum Stage<const K: usize> {
     Propose(Combination<K>),
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// Proposes the next combination to measure. It stays pending until told or cancelled and is
     /// not proposed again meanwhile.
@@ -258,7 +258,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
 
     /// Whether there are enough observations for the model to choose.
     pub(super) fn chooses(&self) -> bool {
-        self.len() >= usize::from(self.config.initial.max(1))
+        self.len() >= self.needed_observations()
     }
 
     /// Step i of treating pending combinations as measured: each is imagined in two steps, then each

@@ -55,8 +55,8 @@ pub enum Region {
     Polytope,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// CBO-Lookup: proposes the combination nearest to the best point of the region, of those not
     /// asked before.

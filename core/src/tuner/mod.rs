@@ -8,6 +8,7 @@
 //! | T | most observations |
 //! | L | rows of the lookup table |
 //! | P | T(T + 1)/2, the numbers of the factor |
+//! | N | numbers that a prior keeps per observation, 0 for a tuner without one |
 //!
 //! **Choices**
 //! - The caller owns the loop, the clock and the hardware. A refused call leaves the tuner
@@ -36,6 +37,7 @@ mod ask;
 mod draw;
 pub(crate) mod inspect;
 mod lookup;
+mod prior;
 pub(crate) mod proposal;
 pub(crate) mod record;
 mod search;
@@ -113,11 +115,19 @@ const MISSES: f32 = 1.5625;
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
+pub struct Tuner<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize = 0,
+> {
     space: Space<K>,
     config: Config,
     seed: u64,
-    model: Model<K, M, D, T, P>,
+    model: Model<K, M, D, T, P, N>,
     /// Number of outcomes told, and how many of them were for a combination that already had one.
     tells: u32,
     repeats: u32,
@@ -134,8 +144,8 @@ pub struct Tuner<const K: usize, const M: usize, const D: usize, const T: usize,
     waiting: (Combination<K>, Option<f32>),
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// All zero, so that a static tuner costs no flash. Call [`init`](Self::init) before anything
     /// else.
@@ -383,8 +393,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> Default
-    for Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Default for Tuner<K, M, D, T, L, P, N>
 {
     fn default() -> Self {
         Self::new()
@@ -400,7 +410,8 @@ fn limited(limit: u16, room: usize) -> usize {
 ///
 /// `observations` is the number of observations to keep and `rows` the number of candidates in the
 /// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map projects the features to that many dimensions, as
-/// in the paper; without it nothing is projected, which finds better combinations.
+/// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
+/// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`].
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -442,6 +453,17 @@ macro_rules! tuner {
             { $crate::tuner!(@observations $t) },
             { $crate::tuner!(@rows $l) },
             { $crate::sizes::triangle($t) },
+        >
+    };
+    ($knobs:expr, observations: $t:expr, rows: $l:expr, prior) => {
+        $crate::Tuner<
+            { $crate::tuner!(@knobs $knobs) },
+            { $crate::sizes::graded_levels(&$knobs) },
+            0,
+            { $crate::tuner!(@observations $t) },
+            { $crate::tuner!(@rows $l) },
+            { $crate::sizes::triangle($t) },
+            { $crate::sizes::PRIOR },
         >
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {

@@ -94,8 +94,8 @@ impl<const K: usize, const T: usize> Search<K, T> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// Begins a search.
     #[inline(never)]
@@ -103,7 +103,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         let best = self.by_posterior();
         self.search.incumbent = best.map_or(0.0, |i| self.model.measured_mean(i).unwrap_or(0.0));
         self.search.measured_best = best;
-        self.search.rule = self.config.acquisition.prepare(self.len(), self.log_cardinality(), self.search.incumbent);
+        self.search.rule = self.rule();
         self.search.restart();
         if !self.is_filled() {
             let from = best.and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
@@ -319,7 +319,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// The variance that a candidate of a given mean needs to beat this score.
-    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P> {
+    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P, N> {
         let (rule, bar) = (self.search.rule, if prune { bar } else { f32::INFINITY });
         move |mean| rule.needed_variance(mean, bar)
     }

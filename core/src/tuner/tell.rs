@@ -15,8 +15,8 @@ use crate::error::{AskError, EnqueueError, Error, TellError};
 use crate::math::list;
 use crate::space::Combination;
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Tuner<K, M, D, T, L, P, N>
 {
     /// Queues a combination to be asked before all others, such as a default from a data sheet.
     ///

@@ -10,5 +10,6 @@ mod lemma;
 mod model_based;
 mod nearest;
 mod paper;
+mod prior;
 mod properties;
 mod reconstruction;

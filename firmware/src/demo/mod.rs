@@ -3,6 +3,7 @@
 //! - [`antenna`]: an antenna matching network, its tuner, and a station around it;
 //! - [`chip`]: registers that decide how a chip runs its code, as knobs;
 //! - [`dials`]: the reference problem with graded knobs, 8 dials;
+//! - [`fleet`]: boards of a line, and what those before them taught;
 //! - [`level`]: a front end measured in decibels, exactly or roughly;
 //! - [`relays`]: the reference problem, 24 relays, for budgets of memory and time;
 //! - [`selftune`]: one filter in 608 forms, and the search for the cheapest;
@@ -13,6 +14,7 @@
 pub mod antenna;
 pub mod chip;
 pub mod dials;
+pub mod fleet;
 pub mod level;
 pub mod relays;
 pub mod selftune;

@@ -45,6 +45,9 @@ pub(crate) struct ServeArgs {
     /// Larger values are better
     #[arg(long, requires = "space")]
     pub(crate) maximize: bool,
+    /// Begin with what earlier boards taught: a prior that trimtab learn wrote for the same knobs
+    #[arg(long, value_name = "FILE", requires = "space")]
+    pub(crate) prior: Option<PathBuf>,
 }
 
 fn budget(text: &str) -> Result<usize, String> {

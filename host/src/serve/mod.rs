@@ -33,6 +33,7 @@ use trimtab::Goal;
 
 use crate::error::Error;
 use crate::session::Study;
+use crate::session::prior::SessionPrior;
 use crate::space::NamedSpace;
 use crate::terminal;
 
@@ -49,7 +50,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         Some(path) => {
             let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
             let space = NamedSpace::read(path)?;
-            Server::with(Study { space, goal, seed: args.seed, budget: args.budget, noise: args.noise })?
+            let prior = args.prior.as_deref().map(SessionPrior::read).transpose()?;
+            Server::with(Study { space, goal, seed: args.seed, budget: args.budget, noise: args.noise, prior })?
         }
         None => Server::new(),
     };

@@ -2,12 +2,12 @@
 //!
 //! | op | fields | answer |
 //! |---|---|---|
-//! | `init` | `knobs`; optional `forbid`, `goal`, `seed`, `budget`, `noise`, `records` | `ok`, `combinations` |
+//! | `init` | `knobs`; optional `forbid`, `only_if`, `goal`, `seed`, `budget`, `noise`, `prior`, `records` | `ok`, `combinations` |
 //! | `ask` | optional `tolerance` | `id`, `config`, `mean`, `std_dev`, `expected_gain`, `settled`, or `exhausted` |
 //! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
 //! | `predict` | `config` | `mean`, `std_dev`, `measured` |
-//! | `best` | | `observed`, `posterior`, `noise` |
+//! | `best` | | `observed`, `posterior`, `noise`, `prior` |
 //! | `export` | | the `init` that continues this session |
 //! | `quit` | | `ok`, then the process ends |
 //!
@@ -19,7 +19,7 @@
 //! - Error messages are cut at [`MOST_ERROR`] characters, because they may quote the message.
 
 use serde_json::{Value, json};
-use trimtab::Level;
+use trimtab::{Level, PriorState};
 use trimtab_sizes::Prediction;
 
 use super::journal::Journal;
@@ -87,7 +87,7 @@ impl Server {
 
     fn obey(&mut self, op: &str, fields: &Fields) -> Result<String, String> {
         let allowed: &[&str] = match op {
-            "init" => &["knobs", "forbid", "goal", "seed", "budget", "noise", "records"],
+            "init" => &["knobs", "forbid", "only_if", "goal", "seed", "budget", "noise", "prior", "records"],
             "tell" => &["config", "levels", "id", "value", "failed"],
             "cancel" => &["config", "levels", "id"],
             "enqueue" | "predict" => &["config", "levels"],
@@ -115,6 +115,7 @@ impl Server {
                 "observed": open.best(),
                 "posterior": open.best_posterior(),
                 "noise": number(open.session.tuner().noise()),
+                "prior": open.prior(),
             }),
             "export" => return Ok(open.journal.export()),
             "predict" => {
@@ -208,6 +209,15 @@ impl Open {
     /// How often a combination was measured with success.
     fn times(&self, levels: &[Level]) -> u16 {
         self.session.tuner().measured(levels).map_or(0, |measured| measured.repeats)
+    }
+
+    /// Whether the model uses the prior; null without one.
+    fn prior(&self) -> Value {
+        match self.session.tuner().prior() {
+            PriorState::None => Value::Null,
+            PriorState::InForce => "in force".into(),
+            PriorState::GivenUp { after } => json!({"given_up_after": after}),
+        }
     }
 
     /// The measured combination that the model expects to be best; null if there is none.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`study`] | the task of a session: space, goal, seed, budget, noise |
 //! | [`noise`] | what the user knows about the noise |
+//! | [`prior`] | what earlier boards taught |
 //! | [`record`] | one event of a session, as JSON |
 //! | [`csv`] | tables of spreadsheets |
 //!
@@ -18,6 +19,7 @@
 
 pub(crate) mod csv;
 pub(crate) mod noise;
+pub(crate) mod prior;
 pub(crate) mod record;
 pub(crate) mod study;
 
@@ -81,7 +83,10 @@ impl Session {
             true => None,
             false => Some(Box::new(move |levels| space.is_allowed(levels))),
         };
-        let setup = Setup { knobs: &knobs, config, seed: study.seed, observations: study.budget, feasible };
+        let prior = study.prior.as_ref().map(|prior| prior.prior());
+        let conditions = study.space.core_conditions();
+        let setup =
+            Setup { knobs: &knobs, conditions, config, seed: study.seed, observations: study.budget, feasible, prior };
         let tuner = trimtab_sizes::start(setup)?;
         Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new(), spent: 0 })
     }
@@ -293,9 +298,15 @@ mod tests {
     fn at_the_largest_budget_no_larger_one_is_suggested() {
         for (budget, says) in [(3, "with a larger one"), (study::BUDGET, "no session has a larger one")] {
             let space = NamedSpace::new(vec!["a=1,2".parse().unwrap(), "b=1..9".parse().unwrap()]).unwrap();
-            let mut session =
-                Session::new(Study { space, goal: trimtab::Goal::Minimise, seed: 1, budget, noise: Noise::Auto })
-                    .unwrap();
+            let mut session = Session::new(Study {
+                space,
+                goal: trimtab::Goal::Minimise,
+                seed: 1,
+                budget,
+                noise: Noise::Auto,
+                prior: None,
+            })
+            .unwrap();
             session.spent = budget;
             let error = session.check_budget(&[0, 0]).unwrap_err();
             assert!(error.contains(says), "{error}");

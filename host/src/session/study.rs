@@ -9,6 +9,7 @@ use trimtab::{Goal, Noise};
 use trimtab_sizes::MOST;
 
 use super::noise;
+use super::prior::SessionPrior;
 use super::record::Fields;
 use crate::space::NamedSpace;
 
@@ -17,7 +18,7 @@ pub(crate) const SEED: u64 = 1;
 /// The most measurements of a session; also the budget of one that names none.
 pub(crate) const BUDGET: usize = MOST.2;
 
-/// Space, goal, seed, budget and noise.
+/// Space, goal, seed, budget, noise and prior.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Study {
     pub(crate) space: NamedSpace,
@@ -26,6 +27,8 @@ pub(crate) struct Study {
     /// The most measurements; values told again without an ask are not counted.
     pub(crate) budget: usize,
     pub(crate) noise: Noise,
+    /// What earlier boards taught.
+    pub(crate) prior: Option<SessionPrior>,
 }
 
 impl Study {
@@ -49,6 +52,10 @@ impl Study {
                 }
             },
             noise: noise::from_value(fields.get("noise"))?,
+            prior: match fields.get("prior") {
+                None | Some(Value::Null) => None,
+                Some(prior) => Some(SessionPrior::from_text(prior.as_str().unwrap_or("?"))?),
+            },
             space: NamedSpace::from_fields(fields)?,
         })
     }
@@ -60,6 +67,9 @@ impl Study {
         fields.insert("seed".into(), self.seed.into());
         fields.insert("budget".into(), Value::from(self.budget));
         fields.insert("noise".into(), noise::to_value(self.noise));
+        if let Some(prior) = &self.prior {
+            fields.insert("prior".into(), prior.text().into());
+        }
         fields.append(&mut self.space.to_fields());
         fields
     }

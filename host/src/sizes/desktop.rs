@@ -14,11 +14,14 @@
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
-//! - A table row takes four bytes. 256 are used unless the configuration names a number, as a chip's
+//! - A table row takes eight bytes. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
-use trimtab::sizes::{graded_levels, triangle};
-use trimtab::{AskError, Cache, Combination, Config, Event, Knob, Level, Observation, Record, Space, Tuner};
+use trimtab::sizes::{PRIOR, graded_levels, triangle};
+use trimtab::{
+    AskError, Cache, Combination, Config, Event, FleetPrior, Knob, Level, Observation, OnlyIf, PriorState, Record,
+    Space, Tuner,
+};
 use trimtab_embedded::telemetry::{self, Difference, Frame};
 
 use super::{StartError, on_large_stack};
@@ -40,11 +43,15 @@ pub type Feasible = Box<dyn Fn(&[Level]) -> bool + Send + Sync>;
 /// What a tuner is made for.
 pub struct Setup<'a> {
     pub knobs: &'a [Knob],
+    /// Knobs that matter only sometimes.
+    pub conditions: &'static [OnlyIf],
     pub config: Config,
     pub seed: u64,
     /// Most observations.
     pub observations: usize,
     pub feasible: Option<Feasible>,
+    /// What earlier boards taught.
+    pub prior: Option<FleetPrior>,
 }
 
 /// A combination and what the model predicts for it.
@@ -85,6 +92,8 @@ pub trait AnyTuner: Send {
     fn expected_gain(&self) -> Option<f32>;
     /// Whether the run may end; see [`Tuner::is_settled`].
     fn is_settled(&self, tolerance: f32) -> bool;
+    /// Whether the model uses a prior.
+    fn prior(&self) -> PriorState;
     /// Does what a chip's frame says. Returns whether it was a proposal; if it was, it is the same
     /// to the bit.
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference>;
@@ -109,41 +118,84 @@ pub fn sizes() -> [((usize, usize, usize), Start); 1] {
     [(MOST, TunerOf::<{ MOST.0 }, { MOST.1 }, { MOST.2 }, { triangle(MOST.2) }>::start)]
 }
 
+/// The sizes with room for a prior.
+#[cfg(not(target_family = "wasm"))]
+fn sizes_with_prior() -> [((usize, usize, usize), Start); 2] {
+    [
+        ((32, 512, 128), TunerOf::<32, 512, 128, { triangle(128) }, PRIOR>::start_with_prior),
+        ((64, 4096, 512), TunerOf::<64, 4096, 512, { triangle(512) }, PRIOR>::start_with_prior),
+    ]
+}
+
+/// A browser takes no prior: its code would be a tenth of the page.
+#[cfg(target_family = "wasm")]
+fn sizes_with_prior() -> [((usize, usize, usize), Start); 0] {
+    []
+}
+
 /// A tuner of the smallest size that fits.
 pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
     let needed = (setup.knobs.len(), graded_levels(setup.knobs), setup.observations);
     let fits = |most: (usize, usize, usize)| needed.0 <= most.0 && needed.1 <= most.1 && needed.2 <= most.2;
-    let Some((_, start)) = sizes().into_iter().find(|(most, _)| fits(*most)) else {
+    let (plain, prior) = (sizes(), sizes_with_prior());
+    let all = if setup.prior.is_some() { &prior[..] } else { &plain[..] };
+    let Some((_, start)) = all.iter().find(|(most, _)| fits(*most)) else {
+        let most = all.iter().fold(MOST, |_, (most, _)| *most);
         return Err(StartError::TooLarge(format!(
             "the tuner takes at most {} knobs, {} levels of graded ones in all, and {} measurements; \
              this is {} knobs with {} levels of graded ones, and {} measurements",
-            MOST.0, MOST.1, MOST.2, needed.0, needed.1, needed.2
+            most.0, most.1, most.2, needed.0, needed.1, needed.2
         )));
     };
     on_large_stack(|| start(setup))
 }
 
-struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize> {
-    tuner: Box<Tuner<K, M, 0, T, ROWS, P>>,
+struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize, const N: usize = 0> {
+    tuner: Box<Tuner<K, M, 0, T, ROWS, P, N>>,
     cache: Box<Cache<0, T, { USED_ROWS as usize }>>,
 }
 
 impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P> {
     fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
-        let mut space = Space::new(setup.knobs)?;
-        if let Some(feasible) = setup.feasible {
-            // Core needs `'static`; leaking one closure per space is fine.
-            let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));
-            space = space.with_feasible(feasible);
-        }
-        let rows = if setup.config.rows == 0 { USED_ROWS } else { setup.config.rows };
+        let (space, config) = space_of(setup.knobs, setup.conditions, setup.feasible, setup.config)?;
         let mut tuner = Box::new(Tuner::new());
-        tuner.init(space, Config { rows, ..setup.config }, setup.seed)?;
+        tuner.init(space, config, setup.seed)?;
         Ok(Box::new(Self { tuner, cache: Box::new(Cache::new()) }))
     }
 }
 
-impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner for TunerOf<K, M, T, P> {
+impl<const K: usize, const M: usize, const T: usize, const P: usize> TunerOf<K, M, T, P, PRIOR> {
+    fn start_with_prior(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
+        let (space, config) = space_of(setup.knobs, setup.conditions, setup.feasible, setup.config)?;
+        let mut tuner = Box::new(Tuner::new());
+        match setup.prior {
+            Some(prior) => tuner.init_with_prior(space, config, &prior, setup.seed)?,
+            None => tuner.init(space, config, setup.seed)?,
+        }
+        Ok(Box::new(Self { tuner, cache: Box::new(Cache::new()) }))
+    }
+}
+
+/// The space and the configuration of a tuner.
+fn space_of<const K: usize>(
+    knobs: &[Knob],
+    conditions: &'static [OnlyIf],
+    feasible: Option<Feasible>,
+    config: Config,
+) -> Result<(Space<K>, Config), StartError> {
+    let mut space = Space::new(knobs)?.only_if(conditions)?;
+    if let Some(feasible) = feasible {
+        // Core needs `'static`; leaking one closure per space is fine.
+        let feasible = Box::leak(Box::new(move |c: &Combination<K>| feasible(c.levels())));
+        space = space.with_feasible(feasible);
+    }
+    let rows = if config.rows == 0 { USED_ROWS } else { config.rows };
+    Ok((space, Config { rows, ..config }))
+}
+
+impl<const K: usize, const M: usize, const T: usize, const P: usize, const N: usize> AnyTuner
+    for TunerOf<K, M, T, P, N>
+{
     fn ask(&mut self) -> Result<Option<Prediction>, AskError> {
         match self.tuner.ask_with(&mut self.cache) {
             Ok(proposal) => Ok(Some(prediction(&proposal.combination, proposal.mean, proposal.std_dev))),
@@ -190,6 +242,10 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize> AnyTuner fo
 
     fn is_settled(&self, tolerance: f32) -> bool {
         self.tuner.is_settled(tolerance)
+    }
+
+    fn prior(&self) -> PriorState {
+        self.tuner.prior_state()
     }
 
     fn repeat(&mut self, frame: &Frame<'_>) -> Result<bool, Difference> {

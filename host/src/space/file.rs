@@ -51,13 +51,13 @@ impl NamedSpace {
         } else {
             toml::from_str(&text).map_err(|error| fault(error.to_string()))?
         };
-        if let Some(field) = fields.keys().find(|field| !["knobs", "forbid"].contains(&field.as_str())) {
-            return Err(fault(format!("unknown field `{field}`; the fields are knobs and forbid")));
+        if let Some(field) = fields.keys().find(|field| !["knobs", "forbid", "only_if"].contains(&field.as_str())) {
+            return Err(fault(format!("unknown field `{field}`; the fields are knobs, forbid and only_if")));
         }
         Self::from_fields(&fields).map_err(fault)
     }
 
-    /// Reads the fields `knobs` and `forbid`.
+    /// Reads the fields `knobs`, `forbid` and `only_if`.
     pub(crate) fn from_fields(fields: &Map<String, Value>) -> Result<Self, String> {
         let count = fields.get("knobs").map_or(0, |knobs| match knobs {
             Value::Array(knobs) => knobs.len(),
@@ -77,18 +77,11 @@ impl NamedSpace {
             None => return Err("the field `knobs` is missing".into()),
         };
         let mut space = Self::new(knobs).map_err(|error| error.to_string())?;
-        match fields.get("forbid") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(text)) => space.forbid(text).map_err(|error| error.to_string())?,
-            Some(Value::Array(list)) => {
-                for text in list {
-                    let text = text
-                        .as_str()
-                        .ok_or_else(|| format!("`forbid` must be a text or a list of texts, not {text}"))?;
-                    space.forbid(text).map_err(|error| error.to_string())?;
-                }
-            }
-            Some(other) => return Err(format!("`forbid` must be a text or a list of texts, not {other}")),
+        for text in texts(fields, "only_if")? {
+            space.only_if(text).map_err(|error| format!("`only_if`: {error}"))?;
+        }
+        for text in texts(fields, "forbid")? {
+            space.forbid(text).map_err(|error| error.to_string())?;
         }
         Ok(space)
     }
@@ -109,7 +102,25 @@ impl NamedSpace {
         if !self.forbidden().is_empty() {
             fields.insert("forbid".into(), self.forbidden().iter().map(|forbidden| forbidden.to_string()).collect());
         }
+        if !self.conditions().is_empty() {
+            fields.insert("only_if".into(), self.conditions().iter().map(|condition| condition.to_string()).collect());
+        }
         fields
+    }
+}
+
+/// The texts of a field: one, a list, or none.
+fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![text]),
+        Some(Value::Array(list)) => {
+            let text = |item: &'a Value| {
+                item.as_str().ok_or_else(|| format!("`{name}` must be a text or a list of texts, not {item}"))
+            };
+            list.iter().map(text).collect()
+        }
+        Some(other) => Err(format!("`{name}` must be a text or a list of texts, not {other}")),
     }
 }
 

@@ -10,11 +10,13 @@
 //! | [`file`] | a whole space in a TOML or JSON file, or in a message |
 //! | [`strict`] | JSON, checked while it is read |
 //! | [`expression`] | forbidden combinations |
+//! | [`condition`] | knobs that matter only sometimes |
 //!
 //! **Choices**
 //! - A level is a JSON text, number or truth value, and is shown as it was written.
 //! - Knobs keep the order in which they were given, because a seed's proposals depend on it.
 
+mod condition;
 pub(crate) mod expression;
 mod file;
 mod knob;
@@ -26,6 +28,7 @@ use serde_json::{Map, Value};
 use trimtab::{Knob, Level};
 
 use crate::error::Error;
+use condition::Condition;
 use expression::Expression;
 
 pub(crate) use knob::{NamedKnob, interned};
@@ -40,6 +43,7 @@ pub(crate) struct NamedSpace {
     knobs: Vec<NamedKnob>,
     /// None of these may hold.
     forbidden: Vec<Expression>,
+    conditions: Vec<Condition>,
 }
 
 impl NamedSpace {
@@ -57,7 +61,7 @@ impl NamedSpace {
                 return Err(Error::Usage(format!("two knobs are called {name}; give each a name of its own")));
             }
         }
-        Ok(Self { knobs, forbidden: Vec::new() })
+        Ok(Self { knobs, forbidden: Vec::new(), conditions: Vec::new() })
     }
 
     /// Forbids the combinations for which an expression holds.
@@ -86,11 +90,20 @@ impl NamedSpace {
 
     /// Whether no expression forbids the combination.
     pub(crate) fn is_allowed(&self, levels: &[Level]) -> bool {
-        !self.forbidden.iter().any(|forbidden| forbidden.holds(levels))
+        self.forbidding(levels).is_none()
+    }
+
+    /// The first expression that forbids the combination.
+    pub(crate) fn forbidding(&self, levels: &[Level]) -> Option<&Expression> {
+        let seen = self.with_idle(levels);
+        self.forbidden.iter().find(|forbidden| forbidden.holds(&seen))
     }
 
     /// Number of combinations in decimal digits.
     pub(crate) fn cardinality(&self) -> String {
+        if !self.conditions.is_empty() {
+            return self.conditional_cardinality().map_or_else(|| "more than 3e38".into(), |n| n.to_string());
+        }
         // Least digit first.
         let mut digits = vec![1u32];
         for knob in &self.knobs {
@@ -107,11 +120,14 @@ impl NamedSpace {
         digits.iter().rev().map(u32::to_string).collect()
     }
 
-    /// Names a combination: an object with a level for every knob.
+    /// Names a combination: an object with a level for every knob, `null` for an idle one.
     pub(crate) fn named(&self, levels: &[Level]) -> Map<String, Value> {
-        let one =
-            |(knob, level): (&NamedKnob, &Level)| (knob.name().to_string(), knob.levels()[usize::from(*level)].clone());
-        self.knobs.iter().zip(levels).map(one).collect()
+        let value = |i: usize, knob: &NamedKnob, level: Level| match self.is_idle(levels, i) {
+            true => Value::Null,
+            false => knob.levels()[usize::from(level)].clone(),
+        };
+        let pairs = self.knobs.iter().zip(levels).enumerate();
+        pairs.map(|(i, (knob, level))| (knob.name().to_string(), value(i, knob, *level))).collect()
     }
 
     /// Reads an object with a level for every knob and nothing else.
@@ -119,15 +135,23 @@ impl NamedSpace {
         if let Some(name) = named.keys().find(|name| !self.knobs.iter().any(|knob| knob.name() == *name)) {
             return Err(format!("there is no knob `{name}`; there are {}", self.names()));
         }
-        let level = |knob: &NamedKnob| {
-            let value = named.get(knob.name()).ok_or_else(|| format!("knob `{}` has no level", knob.name()))?;
-            knob.find(value)
-        };
-        self.knobs.iter().map(level).collect()
+        let is_given = |knob: &NamedKnob| named.get(knob.name()).filter(|value| !value.is_null());
+        let level = |knob: &NamedKnob| is_given(knob).map_or(Ok(0), |value| knob.find(value));
+        let levels: Vec<Level> = self.knobs.iter().map(level).collect::<Result<_, _>>()?;
+        let levels = self.canonical(levels);
+        let is_missing = |(i, knob): &(usize, &NamedKnob)| is_given(knob).is_none() && !self.is_idle(&levels, *i);
+        match self.knobs.iter().enumerate().find(is_missing) {
+            Some((_, knob)) => Err(format!("knob `{}` has no level", knob.name())),
+            None => Ok(levels),
+        }
     }
 
     /// The marked level per knob, or else the first.
     pub(crate) fn defaults(&self) -> Vec<Level> {
+        self.canonical(self.marked())
+    }
+
+    fn marked(&self) -> Vec<Level> {
         self.knobs.iter().map(|knob| knob.default().unwrap_or(0)).collect()
     }
 
@@ -140,27 +164,38 @@ impl NamedSpace {
                 return Err(format!("knob `{}` occurs twice", name.trim()));
             }
         }
-        let mut all = self.named(&self.defaults());
+        // A default counts as soon as its knob matters.
+        let marked = self.knobs.iter().zip(self.marked());
+        let default =
+            |(knob, level): (&NamedKnob, Level)| (knob.name().to_string(), knob.levels()[usize::from(level)].clone());
+        let mut all: Map<String, Value> = marked.map(default).collect();
         all.append(&mut named);
         self.levels(&all)
     }
 
-    /// The combination as on a command line.
+    /// The combination as on a command line, without idle knobs.
     pub(crate) fn text(&self, levels: &[Level]) -> String {
-        let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.label(*level));
-        self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
+        let one = |(knob, level): (&NamedKnob, Level)| format!("{}={}", knob.name(), knob.label(level));
+        self.active(levels).map(one).collect::<Vec<_>>().join(",")
     }
 
     /// The same for people: levels without their flags.
     pub(crate) fn short_text(&self, levels: &[Level]) -> String {
-        let one = |(knob, level): (&NamedKnob, &Level)| format!("{}={}", knob.name(), knob.short(*level));
-        self.knobs.iter().zip(levels).map(one).collect::<Vec<_>>().join(",")
+        let one = |(knob, level): (&NamedKnob, Level)| format!("{}={}", knob.name(), knob.short(level));
+        self.active(levels).map(one).collect::<Vec<_>>().join(",")
+    }
+
+    /// The knobs that matter in this combination, with their levels.
+    fn active<'a>(&'a self, levels: &'a [Level]) -> impl Iterator<Item = (&'a NamedKnob, Level)> {
+        let all = self.knobs.iter().zip(levels).enumerate();
+        all.filter(|(i, _)| !self.is_idle(levels, *i)).map(|(_, (knob, level))| (knob, *level))
     }
 
     /// The levels that differ from those of another combination, for people.
     pub(crate) fn changes(&self, levels: &[Level], from: &[Level]) -> Vec<String> {
-        let changed = self.knobs.iter().zip(levels).zip(from).filter(|((_, level), from)| level != from);
-        changed.map(|((knob, level), _)| format!("{}={}", knob.name(), knob.short(*level))).collect()
+        let pairs = self.knobs.iter().zip(levels).zip(from).enumerate();
+        let changed = pairs.filter(|(i, ((_, level), from))| level != from && !self.is_idle(levels, *i));
+        changed.map(|(_, ((knob, level), _))| format!("{}={}", knob.name(), knob.short(*level))).collect()
     }
 
     fn names(&self) -> String {
@@ -188,6 +223,13 @@ impl NamedSpace {
         let names = |space: &Self| space.names();
         if self.knobs != other.knobs {
             return Some(format!("the order of the knobs was {} and is {}", names(other), names(self)));
+        }
+        if self.conditions != other.conditions {
+            let all = |space: &Self| match space.conditions.is_empty() {
+                true => "always".to_string(),
+                false => space.conditions.iter().map(Condition::to_string).collect::<Vec<_>>().join(", "),
+            };
+            return Some(format!("knobs mattered {}, now {}", all(other), all(self)));
         }
         let forbidden = |space: &Self| match space.forbidden.is_empty() {
             true => "nothing".to_string(),

@@ -55,6 +55,12 @@ pub(crate) struct TuneArgs {
     /// Never measure combinations such as 'opt=O1 & unroll=8'; one option per condition
     #[arg(long, value_name = "EXPRESSION")]
     pub(crate) forbid: Vec<String>,
+    /// Knobs that matter only at some levels of an earlier one, such as 'unroll=on: factor,depth'
+    ///
+    /// Combinations that differ only in knobs that do not matter are one: measured once. Such knobs
+    /// are null in a log and left out elsewhere; a placeholder gets their first level, {flags} nothing.
+    #[arg(long, value_name = "NAME=LEVELS: NAMES")]
+    pub(crate) only_if: Vec<String>,
     /// Measure this combination first, such as opt=O2,unroll=4; up to 8 options
     ///
     /// Knobs that it does not name have their default, the level marked with a star, or else their
@@ -113,6 +119,12 @@ pub(crate) struct TuneArgs {
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Begin with what earlier boards taught: a prior that trimtab learn wrote for the same knobs
+    ///
+    /// The best of those boards is measured first. A board unlike them is noticed within a few
+    /// measurements, and the run goes on without the prior.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prior: Option<PathBuf>,
     /// Begin with the measurements of this table, which count: a column per knob, and the cost
     ///
     /// As spreadsheets and trimtab export write it, with the names of the columns in the first line.

@@ -17,6 +17,7 @@ use crate::locked;
 use crate::session::csv::written;
 use crate::session::record::{Fields, Happened, Record};
 use crate::session::{Session, Study};
+use crate::space::NamedKnob;
 use crate::terminal;
 
 /// Print the measurements of a run as a table for a spreadsheet
@@ -56,13 +57,13 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Error> {
 }
 
 /// An export of `serve`: one object with `records`.
-fn message(path: &std::path::Path) -> Option<Fields> {
+pub(crate) fn message(path: &std::path::Path) -> Option<Fields> {
     let text = std::fs::read_to_string(path).ok()?;
     let fields: Fields = serde_json::from_str(&text).ok()?;
     (fields.get("op").and_then(Value::as_str) == Some("init")).then_some(fields)
 }
 
-fn of_message(fields: &Fields) -> Result<(Study, Vec<Record>), String> {
+pub(crate) fn of_message(fields: &Fields) -> Result<(Study, Vec<Record>), String> {
     let none = Vec::new();
     let records = fields.get("records").and_then(Value::as_array).unwrap_or(&none);
     let record = |(i, record): (usize, &Value)| {
@@ -80,7 +81,11 @@ fn table(study: Study, records: Vec<Record>) -> Result<String, String> {
     let heads = space.knobs().iter().map(|knob| written(knob.name()).into_owned());
     let mut table = heads.chain(["cost", "failed", "seconds"].map(String::from)).collect::<Vec<_>>().join(",") + "\n";
     let mut row = |levels: &[Level], rest: [String; 3]| {
-        let labels = space.knobs().iter().zip(levels).map(|(knob, level)| written(&knob.label(*level)).into_owned());
+        let label = |(i, (knob, level)): (usize, (&NamedKnob, &Level))| match space.is_idle(levels, i) {
+            true => String::new(),
+            false => written(&knob.label(*level)).into_owned(),
+        };
+        let labels = space.knobs().iter().zip(levels).enumerate().map(label);
         table += &(labels.chain(rest).collect::<Vec<_>>().join(",") + "\n");
     };
     for (i, record) in records.into_iter().enumerate() {

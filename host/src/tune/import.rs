@@ -96,11 +96,21 @@ fn parse(text: &str, study: &Study) -> Result<Vec<Imported>, String> {
 fn imported(table: &Table, row: &Row, columns: &[usize], cost: usize, study: &Study) -> Result<Imported, String> {
     let level = |(knob, place): (&crate::space::NamedKnob, &usize)| {
         let field = &row.fields[*place];
+        // Of a knob that is idle; of another one it is an error below.
+        if field.is_empty() && knob.find(&Value::String(String::new())).is_err() {
+            return Ok(None);
+        }
         let found = knob.find(&Value::String(field.clone()));
-        found.or_else(|error| knob.find(&Value::String(table.pointed(field).into_owned())).map_err(|_| error))
+        found.or_else(|error| knob.find(&Value::String(table.pointed(field).into_owned())).map_err(|_| error)).map(Some)
     };
-    let levels: Vec<Level> = study.space.knobs().iter().zip(columns).map(level).collect::<Result<_, _>>()?;
-    if let Some(forbidden) = study.space.forbidden().iter().find(|forbidden| forbidden.holds(&levels)) {
+    let found: Vec<Option<Level>> = study.space.knobs().iter().zip(columns).map(level).collect::<Result<_, _>>()?;
+    let levels = study.space.canonical(found.iter().map(|level| level.unwrap_or(0)).collect());
+    let is_missing = |(i, level): &(usize, &Option<Level>)| level.is_none() && !study.space.is_idle(&levels, *i);
+    if let Some((i, _)) = found.iter().enumerate().find(is_missing) {
+        let name = study.space.knobs()[i].name();
+        return Err(format!("the level of `{name}` is empty, but the knob matters here; write one of its levels"));
+    }
+    if let Some(forbidden) = study.space.forbidding(&levels) {
         return Err(format!("`{forbidden}` forbids this combination; delete the row, or allow it"));
     }
     let field = &row.fields[cost];
@@ -181,7 +191,7 @@ mod tests {
         let mut space =
             NamedSpace::new(["opt=O1,O2", "n=0.5,1,2"].iter().map(|knob| knob.parse().unwrap()).collect()).unwrap();
         space.forbid("opt=O1 & n=2").unwrap();
-        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise }
+        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise, prior: None }
     }
 
     #[test]

@@ -102,6 +102,9 @@ impl Header {
             changed("the seed", &old.seed.to_string(), &now.seed.to_string())
         } else if old.noise != now.noise {
             changed("--noise", &noise::text(old.noise), &noise::text(now.noise))
+        } else if old.prior != now.prior {
+            let named = |study: &Study| study.prior.as_ref().map_or("none".into(), |prior| format!("{prior:?}"));
+            changed("--prior", &named(&old), &named(&now))
         } else if (&self.command, self.shell) != (&new.command, new.shell) {
             changed("the command", &command(self), &command(new))
         } else if self.cost != new.cost {
@@ -290,7 +293,7 @@ mod tests {
 
     fn header() -> Header {
         let space = NamedSpace::new(vec!["opt=O1,O2".parse().unwrap(), "n=1..4".parse().unwrap()]).unwrap();
-        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9, noise: Noise::Given(0.1) };
+        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9, noise: Noise::Given(0.1), prior: None };
         Header::new(&study, &["echo".into(), "{n}".into()], false, "last number".into())
     }
 

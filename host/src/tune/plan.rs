@@ -10,6 +10,7 @@ use super::log::Header;
 use super::measure::{Measurer, Repeat, Rule};
 use super::template::Template;
 use crate::error::Error;
+use crate::session::prior::SessionPrior;
 use crate::session::record::{Happened, Place, Record};
 use crate::session::{Session, Study};
 use crate::space::NamedSpace;
@@ -44,7 +45,9 @@ impl Plan {
         let repeat = Repeat { count: args.repeat, by };
         let cost = cost(&rule, repeat);
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
-        let study = Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise };
+        let prior = args.prior.as_deref().map(SessionPrior::read).transpose()?;
+        let study =
+            Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise, prior };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
         let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);
@@ -101,6 +104,12 @@ fn space(args: &TuneArgs) -> Result<NamedSpace, Error> {
     for forbidden in file.iter().flat_map(NamedSpace::forbidden) {
         space.forbid(&forbidden.to_string())?;
     }
+    for condition in file.iter().flat_map(NamedSpace::conditions) {
+        space.only_if(&condition.to_string())?;
+    }
+    for text in &args.only_if {
+        space.only_if(text).map_err(|error| Error::Usage(format!("--only-if: {error}")))?;
+    }
     for text in &args.forbid {
         space.forbid(text).map_err(|error| Error::Usage(format!("--forbid: {error}")))?;
     }
@@ -113,7 +122,7 @@ fn starts(args: &TuneArgs, space: &NamedSpace) -> Result<Vec<Vec<Level>>, Error>
         return args.start.iter().map(|text| start(text, space)).collect();
     }
     let defaults = space.defaults();
-    match space.forbidden().iter().find(|forbidden| forbidden.holds(&defaults)) {
+    match space.forbidding(&defaults) {
         Some(forbidden) => Err(Error::Usage(format!(
             "the marked levels and the first of the other knobs are the start, but `{forbidden}` forbids {}; write \
              --start name=level,…, or mark other levels",
@@ -126,7 +135,7 @@ fn starts(args: &TuneArgs, space: &NamedSpace) -> Result<Vec<Vec<Level>>, Error>
 /// Parses a combination of --start.
 fn start(text: &str, space: &NamedSpace) -> Result<Vec<Level>, Error> {
     let levels = space.parse(text).map_err(|error| Error::Usage(format!("--start {text}: {error}")))?;
-    match space.forbidden().iter().find(|forbidden| forbidden.holds(&levels)) {
+    match space.forbidding(&levels) {
         Some(forbidden) => Err(Error::Usage(format!("--start {text}: `{forbidden}` forbids it"))),
         None => Ok(levels),
     }

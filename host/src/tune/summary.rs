@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trimtab::Level;
+use trimtab::{Level, PriorState};
 
 use super::End;
 use super::believed::{Best, noisy_best};
@@ -73,6 +73,14 @@ impl Summary<'_> {
             repeats => format!(", {repeats} of them again"),
         };
         lines.push(format!("measured  {done}{again}{failed}{all}"));
+        match (self.session.tuner().prior(), &self.plan.study.prior) {
+            (PriorState::InForce, Some(prior)) => lines.push(format!("prior     {} boards", prior.prior().boards())),
+            (PriorState::GivenUp { after }, _) => {
+                let what = "given up: this board is unlike those that taught it";
+                lines.push(format!("prior     {what} (after {after} measurements)"));
+            }
+            _ => {}
+        }
         if let Some(log) = self.log {
             let log = super::template::quoted(&log.display().to_string());
             lines.push(format!("log       {log}; to see what was learned: trimtab report {log}"));

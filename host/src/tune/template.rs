@@ -98,8 +98,10 @@ impl Template {
     /// The words with the levels filled in.
     pub(crate) fn filled(&self, space: &NamedSpace, levels: &[Level]) -> Vec<String> {
         let flags = || -> Vec<String> {
-            let own = |(knob, level): (&NamedKnob, &Level)| flag(knob, *level);
-            let all = space.knobs().iter().zip(levels).filter_map(own);
+            let own = |(i, (knob, level)): (usize, (&NamedKnob, &Level))| {
+                flag(knob, *level).filter(|_| !space.is_idle(levels, i))
+            };
+            let all = space.knobs().iter().zip(levels).enumerate().filter_map(own);
             all.flat_map(|flag| flag.split_whitespace().map(String::from).collect::<Vec<_>>()).collect()
         };
         let part = |part: &Part| match part {

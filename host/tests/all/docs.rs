@@ -42,6 +42,9 @@ const BLOCKS: &[(&str, &str, How)] = &[
         Not("needs a board; the parts of the command are tested in flash.rs"),
     ),
     ("firmware/docs/boards.md", "cargo build", Not("the build by the test of boards; the rest needs a board")),
+    ("firmware/docs/fleet.md", "trimtab watch", Not("needs a board; the test of watch has a pseudo-terminal")),
+    ("firmware/docs/fleet.md", "trimtab learn board", By("boards_teach_the_next_one")),
+    ("firmware/docs/fleet.md", "trimtab learn --add", By("boards_teach_the_next_one")),
     ("firmware/docs/guide.md", "cargo xtask new", By("a_copy_of_the_template_is_formatted_builds_and_runs")),
     ("firmware/docs/survival.md", "mkdir", By("a_cut_run_ends_as_it_does_here")),
     ("firmware/template/README.md", "rustup target add", By("a_copy_of_the_template_is_formatted_builds_and_runs")),
@@ -61,6 +64,7 @@ const BLOCKS: &[(&str, &str, How)] = &[
         Run(&[("--out", "--seeds 1 --budget 2 --out")]),
     ),
     ("host/docs/bench.md", "sbatch", Not("needs a cluster; the parts of a race are tested in bench.rs")),
+    ("host/docs/fleet.md", "trimtab learn", By("boards_teach_the_next_one")),
     (
         "host/docs/paper/claims.md",
         "trimtab bench --problem bqp,ising",
@@ -96,6 +100,8 @@ const BLOCKS: &[(&str, &str, How)] = &[
     ("host/docs/tune.md", "trimtab report", By("the_example_of_the_documentation_works")),
     ("host/docs/tune.md", "#!/bin/sh\n# The n-th", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
     ("host/docs/tune.md", "echo 1 > count", By("the_noisy_example_of_the_documentation_is_what_comes_out")),
+    ("host/docs/tune.md", "#!/bin/sh\ncase", By("the_example_with_an_idle_knob_is_what_comes_out")),
+    ("host/docs/tune.md", "trimtab tune --knob unroll=off", By("the_example_with_an_idle_knob_is_what_comes_out")),
     ("host/docs/watch.md", "cargo qemu antenna --uart", By("watch_shows_the_demo_and_replay_repeats_it")),
     ("host/docs/watch.md", "trimtab watch /dev", Not("needs a board; the test of watch has a pseudo-terminal")),
 ];

@@ -12,6 +12,7 @@ mod bench;
 mod cli;
 mod docs;
 mod doors;
+mod learn;
 mod peers;
 mod serve;
 mod sizes;

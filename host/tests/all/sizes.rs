@@ -4,7 +4,7 @@ use trimtab::{Config, Event, Knob, Level, Noise};
 use trimtab_sizes::{AnyTuner, Feasible, Setup, sizes, start};
 
 fn setup<'a>(knobs: &'a [Knob], seed: u64, feasible: Option<Feasible>) -> Setup<'a> {
-    Setup { knobs, config: Config::default(), seed, observations: 64, feasible }
+    Setup { knobs, conditions: &[], config: Config::default(), seed, observations: 64, feasible, prior: None }
 }
 
 /// The first asks.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{Combination, Config, Error, Event, Record, Space};
+use trimtab::{Combination, Config, Error, Event, FleetPrior, PriorState, Record, Space};
 use trimtab_embedded::objective::Objective;
 use trimtab_embedded::persistent::{Persistent, Stored};
 use trimtab_embedded::watchdog::Watchdog;
@@ -81,6 +81,18 @@ fn watch(uart: &mut [u8], measure: impl Fn(&Combination<2>) -> f32) -> Result<()
     }
 }
 
+type LineTuner = trimtab::tuner!(Settings::KNOBS, observations: 32, rows: 256, prior);
+
+#[allow(dead_code)]
+fn begin(tuner: &mut LineTuner, bytes: &'static [u8]) -> Result<PriorState, Error> {
+    let space = Space::new(&Settings::KNOBS)?;
+    match FleetPrior::read(bytes) {
+        Ok(prior) => tuner.init_with_prior(space, Config::default(), &prior, 1)?,
+        Err(_) => tuner.init(space, Config::default(), 1)?,
+    }
+    Ok(tuner.prior_state())
+}
+
 #[allow(dead_code)]
 fn my_space() -> Space<2> {
     Space::new(&Settings::KNOBS).unwrap()
@@ -111,7 +123,7 @@ fn rust(page: &str) -> Vec<String> {
 fn every_line_of_rust_in_the_docs_compiles() {
     let own = include_str!("snippets.rs");
     let compiled: Vec<&str> = own.lines().map(str::trim).collect();
-    for page in ["firmware/docs/survival.md", "host/docs/watch.md"] {
+    for page in ["firmware/docs/survival.md", "firmware/docs/fleet.md", "host/docs/watch.md"] {
         let lines = rust(page);
         assert!(lines.len() > 5, "{page}");
         for line in lines.iter().filter(|line| !OWN.contains(&line.as_str())) {
@@ -120,7 +132,7 @@ fn every_line_of_rust_in_the_docs_compiles() {
     }
     // The guide shows the template and a program of firmware/hal, which other tests compare and build; the
     // READMEs are doctests. No other page has Rust.
-    let known = ["firmware/docs/survival.md", "host/docs/watch.md", "firmware/docs/guide.md"];
+    let known = ["firmware/docs/survival.md", "firmware/docs/fleet.md", "host/docs/watch.md", "firmware/docs/guide.md"];
     for folder in ["firmware/docs", "host/docs", "tests/docs"] {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let page = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());

@@ -315,6 +315,15 @@ impl<const K: usize, const M: usize> Product<K, M> {
         product
     }
 
+    /// The position of a level, from 0 to 1: of a graded knob, or of one with two levels.
+    pub(crate) fn position(&self, knob: usize, level: Level) -> f32 {
+        let Some(factor) = self.factors.get(knob) else { return 0.0 };
+        if factor.kind == Kind::Valued {
+            return self.tables.get(usize::from(factor.first) + usize::from(level)).copied().unwrap_or(0.0);
+        }
+        f32::from(level) / (f32::from(factor.levels) - 1.0)
+    }
+
     /// [`product`](Self::product) with each of `others`.
     #[inline(always)]
     pub(crate) fn products(&self, a: &[Level; K], others: &[Combination<K>], without: usize, products: &mut [f32]) {

@@ -1,7 +1,7 @@
 //! Two checksums: of the meaning of a log, and of the knowledge of a tuner.
 //!
 //! The fingerprint is the CRC-64 of the tuner's sizes, the configuration, the seed, every knob with
-//! its values, and a number of the user's. A log with another fingerprint belongs to another tuner.
+//! its values and when it matters, and a number of the user's. A log with another fingerprint belongs to another tuner.
 //! The digest covers the observations and hyper-parameters bit by bit.
 //!
 //! **Choices**
@@ -12,7 +12,7 @@
 
 use crc::{CRC_64_XZ, Crc, Digest, NoTable};
 use postcard::ser_flavors::Flavor;
-use trimtab::{Config, Knob, Scale, Space, Tuner};
+use trimtab::{Config, Knob, OnlyIf, Scale, Space, Tuner};
 
 static CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
 
@@ -44,6 +44,10 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
         digest.update(&(knob.levels() as u32).to_le_bytes());
         values.iter().for_each(|value| digest.update(&value.to_bits().to_le_bytes()));
     }
+    for OnlyIf { knob, on, levels } in space.conditions() {
+        [*knob, *on, levels.len()].iter().for_each(|number| digest.update(&(*number as u32).to_le_bytes()));
+        digest.update(levels);
+    }
     // Every configuration serialises, and a checksum has room for any length.
     postcard::serialize_with_flavor(config, Check(digest)).unwrap_or_default()
 }
@@ -62,8 +66,16 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
 /// assert_ne!(digest(&tuner), before);
 /// # Ok::<(), trimtab::Error>(())
 /// ```
-pub fn digest<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &Tuner<K, M, D, T, L, P>,
+pub fn digest<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &Tuner<K, M, D, T, L, P, N>,
 ) -> u64 {
     let mut digest = CRC.digest();
     for o in tuner.observations() {
@@ -92,5 +104,22 @@ impl Flavor for Check {
 
     fn finalize(self) -> postcard::Result<u64> {
         Ok(self.0.finalize())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_a_knob_matters_is_part_of_the_meaning() {
+        let plain = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)]).unwrap();
+        let [one, two] = [&[1][..], &[1, 2]].map(|levels: &'static [u8]| {
+            let conditions: &'static [OnlyIf] = std::vec![OnlyIf { knob: 1, on: 0, levels }].leak();
+            plain.clone().only_if(conditions).unwrap()
+        });
+        let of = |space: &Space<2>| fingerprint(space, &Config::default(), 1, &[8], 0);
+        assert!(of(&plain) != of(&one) && of(&one) != of(&two) && of(&one) == of(&one.clone()));
     }
 }

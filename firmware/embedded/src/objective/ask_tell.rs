@@ -42,8 +42,8 @@ pub trait AskTell<const K: usize> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> AskTell<K>
-    for Tuner<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    AskTell<K> for Tuner<K, M, D, T, L, P, N>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

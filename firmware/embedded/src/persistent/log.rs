@@ -9,8 +9,16 @@ use super::rank::rank;
 use super::restart::{begin_anew, initialise};
 use crate::journal::{Entry, Journal, Trouble};
 
-impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Persistent<'_, F, K, M, D, T, L, P>
+impl<
+    F: NorFlash,
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+> Persistent<'_, F, K, M, D, T, L, P, N>
 {
     pub(super) fn stored(&self, dropped: bool) -> Stored {
         match (&self.journal, dropped) {

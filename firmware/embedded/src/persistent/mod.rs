@@ -34,7 +34,9 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{AskError, Cache, Combination, Error, Event, InitError, Observation, Proposal, Record, Tuner};
+use trimtab::{
+    AskError, Cache, Combination, Error, Event, FleetPrior, InitError, Observation, Proposal, Record, Tuner,
+};
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
 pub use restart::KEPT;
@@ -84,8 +86,9 @@ pub struct Persistent<
     const T: usize,
     const L: usize,
     const P: usize,
+    const N: usize = 0,
 > {
-    tuner: &'t mut Tuner<K, M, D, T, L, P>,
+    tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
     journal: Result<Journal<F, K>, Trouble>,
     /// The combinations that the last restart enqueued.
     queued: Queue<K>,
@@ -94,12 +97,21 @@ pub struct Persistent<
     rebuilds: u32,
 }
 
-impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Persistent<'t, F, K, M, D, T, L, P>
+impl<
+    't,
+    F: NorFlash,
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+> Persistent<'t, F, K, M, D, T, L, P, N>
 {
     /// Rebuilds the tuner from the log in flash, or starts fresh if there is none.
     pub fn open(
-        tuner: &'t mut Tuner<K, M, D, T, L, P>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -110,17 +122,43 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     /// [`open`](Self::open) that calls `feed` before each replayed record and around an erase, for a
     /// watchdog that already runs.
     pub fn open_with(
-        tuner: &'t mut Tuner<K, M, D, T, L, P>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
         feed: &mut dyn FnMut(),
     ) -> Result<(Self, Boot), InitError> {
         tuner.init(task.space.clone(), task.config, task.seed)?;
+        Ok(Self::open_begun(tuner, task, flash, layout, feed))
+    }
+
+    /// [`open_with`](Self::open_with) for a tuner that begins with what earlier boards taught; see
+    /// [`Tuner::init_with_prior`]. A log that another prior began counts as that of another tuner.
+    pub fn open_with_prior(
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        task: &Task<K>,
+        prior: &FleetPrior,
+        flash: F,
+        layout: Layout,
+        feed: &mut dyn FnMut(),
+    ) -> Result<(Self, Boot), InitError> {
+        tuner.init_with_prior(task.space.clone(), task.config, prior, task.seed)?;
+        Ok(Self::open_begun(tuner, task, flash, layout, feed))
+    }
+
+    /// Replays the log of a tuner that is initialised.
+    fn open_begun(
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        task: &Task<K>,
+        flash: F,
+        layout: Layout,
+        feed: &mut dyn FnMut(),
+    ) -> (Self, Boot) {
         // With another layout pages and slots are elsewhere: only an old part of the log would be found.
         let (start, end) = (layout.range.start as usize, layout.range.end as usize);
         let sizes = [K, M, D, T, L, start, end, layout.records.into()];
-        let fingerprint = fingerprint(&task.space, &task.config, task.seed, &sizes, task.meaning);
+        let fingerprint = fingerprint(&task.space, &task.config, task.seed, &sizes, task.meaning)
+            ^ tuner.prior().map_or(0, |prior| prior.checksum());
         let (journal, found) = match Journal::open(flash, layout, fingerprint) {
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
@@ -137,11 +175,11 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
         }
         let begun = kept.journal.as_ref().map_or(0, Journal::begun);
         let boot = Boot { found, records, damaged, begun, trouble: kept.trouble() };
-        Ok((kept, boot))
+        (kept, boot)
     }
 
     /// The tuner, to look at.
-    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P> {
+    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P, N> {
         self.tuner
     }
 
@@ -302,8 +340,16 @@ impl<'t, F: NorFlash, const K: usize, const M: usize, const D: usize, const T: u
     }
 }
 
-impl<F: NorFlash, const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    AskTell<K> for Persistent<'_, F, K, M, D, T, L, P>
+impl<
+    F: NorFlash,
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+> AskTell<K> for Persistent<'_, F, K, M, D, T, L, P, N>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

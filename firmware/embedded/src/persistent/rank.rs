@@ -6,8 +6,16 @@ use super::{KEPT, Queue};
 
 /// The rank of a record, the best smallest, or `None` if the tuner has forgotten it. `restarts` is
 /// the number of restarts in later pages.
-pub(super) fn rank<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &Tuner<K, M, D, T, L, P>,
+pub(super) fn rank<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &Tuner<K, M, D, T, L, P, N>,
     queued: &Queue<K>,
     record: &Record<K>,
     restarts: u32,

@@ -17,11 +17,11 @@ pub(super) fn initialise<
     const T: usize,
     const L: usize,
     const P: usize,
+    const N: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N>,
 ) {
-    // The same arguments were accepted before.
-    let _ = tuner.init(tuner.space().clone(), *tuner.config(), tuner.seed());
+    tuner.restart();
 }
 
 /// Forgets all outcomes and enqueues the combinations with the best of them. Returns these.
@@ -32,8 +32,9 @@ pub(super) fn begin_anew<
     const T: usize,
     const L: usize,
     const P: usize,
+    const N: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N>,
 ) -> Queue<K> {
     const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best combinations") };
     let goal = tuner.config().goal;

@@ -152,8 +152,16 @@ impl core::error::Error for Mismatch {}
 /// assert_eq!(checked.unchecked, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn check<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+pub fn check<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &mut Tuner<K, M, D, T, L, P, N>,
     space: &Space<K>,
     stream: &[u8],
 ) -> Result<Checked, Mismatch> {
@@ -185,8 +193,16 @@ pub fn check<const K: usize, const M: usize, const D: usize, const T: usize, con
 }
 
 /// Initialises a tuner from a hello.
-pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+pub fn start<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &mut Tuner<K, M, D, T, L, P, N>,
     space: &Space<K>,
     hello: &Hello<'_>,
 ) -> Result<(), Difference> {
@@ -206,8 +222,16 @@ pub fn start<const K: usize, const M: usize, const D: usize, const T: usize, con
 }
 
 /// Repeats a frame after the hello. Returns whether it was a proposal, which was then the same.
-pub fn repeat<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+pub fn repeat<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+>(
+    tuner: &mut Tuner<K, M, D, T, L, P, N>,
     frame: &Frame<'_>,
 ) -> Result<bool, Difference> {
     match frame {

@@ -80,9 +80,17 @@ impl<W, const BYTES: usize> Reporter<W, BYTES> {
 impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
     /// Starts the stream over with the tuner and its knobs. Call it after every `init`, before
     /// anything else happens to the tuner.
-    pub fn hello<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+    pub fn hello<
+        const K: usize,
+        const M: usize,
+        const D: usize,
+        const T: usize,
+        const L: usize,
+        const P: usize,
+        const N: usize,
+    >(
         &mut self,
-        tuner: &Tuner<K, M, D, T, L, P>,
+        tuner: &Tuner<K, M, D, T, L, P, N>,
         about: &About<'_>,
     ) -> Result<(), W::Error> {
         let space = tuner.space();

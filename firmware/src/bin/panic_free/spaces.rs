@@ -2,7 +2,7 @@
 
 use trimtab::internals::Encoder;
 use trimtab::sizes::{cached_rows, features, graded_levels};
-use trimtab::{Combination, Encoding, Event, Level, Record, Space};
+use trimtab::{Combination, Encoding, Event, Level, OnlyIf, Record, Space};
 
 use crate::opaque::{Opaque, keep, say};
 
@@ -31,7 +31,22 @@ fn knobs(o: &Opaque) {
     }
 }
 
+static CONDITIONS: [OnlyIf; 3] = [
+    OnlyIf { knob: 1, on: 0, levels: &[1] },
+    OnlyIf { knob: 3, on: 1, levels: &[0, 2] },
+    OnlyIf { knob: 2, on: 0, levels: &[0] },
+];
+
 fn spaces(o: &Opaque, space: &Space<K>) {
+    match space.clone().only_if(&CONDITIONS) {
+        Ok(conditional) => {
+            keep((conditional.conditions(), conditional.cardinality(), conditional.at(o.long())));
+            if let Some(c) = o.combination(&conditional) {
+                keep((conditional.is_idle(&c, o.size()), conditional.contains(&c)));
+            }
+        }
+        Err(error) => say(error),
+    }
     keep((space.knobs(), space.cardinality(), space.last_index(), space.is_indexed(), space.at(o.long())));
     keep(space.is_restricted());
     let levels: [Level; K] = core::array::from_fn(|_| o.size() as Level);

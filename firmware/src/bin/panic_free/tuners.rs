@@ -1,10 +1,12 @@
 //! The tuner, with every choice of its configuration.
 
+use core::hint::black_box;
+
 use static_cell::ConstStaticCell;
-use trimtab::sizes::triangle;
+use trimtab::sizes::{PRIOR, triangle};
 use trimtab::{
-    Acquisition, Beta, Cache, Config, Distribution, Encoding, Error, Event, Fitting, Goal, Noise, Prior, Record,
-    Region, Tuner, WhenFull,
+    Acquisition, Beta, Cache, Config, Distribution, Encoding, Error, Event, Fitting, FleetPrior, Goal, Noise, Prior,
+    Record, Region, Tuner, WhenFull, fleet_fingerprint,
 };
 
 use crate::opaque::{Opaque, keep, say};
@@ -18,14 +20,25 @@ static PLAIN: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }>> = ConstSta
 static REAL_PLAIN: ConstStaticCell<Pair<24, 48, 0, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 
+/// With room for a prior.
+static WITH_PRIOR: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>> = ConstStaticCell::new(Pair::new());
+
 /// A tuner and its cache.
-struct Pair<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize> {
-    tuner: Tuner<K, M, D, T, L, P>,
+struct Pair<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize = 0,
+> {
+    tuner: Tuner<K, M, D, T, L, P, N>,
     cache: Cache<D, T, L>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>
-    Pair<K, M, D, T, L, P>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
+    Pair<K, M, D, T, L, P, N>
 {
     const fn new() -> Self {
         Self { tuner: Tuner::new(), cache: Cache::new() }
@@ -49,6 +62,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 let config = o.one_of(Config::default(), &[Config::paper(), config(o)]);
                 let Some(space) = o.space() else { return Ok(()) };
                 tuner.init(space, config, o.long())?;
+            }
+            // Seldom, too.
+            0 if o.word().is_multiple_of(16) => {
+                tuner.restart();
+                keep((tuner.prior(), tuner.prior_state()));
             }
             1 => match o.word() % 4 {
                 0 => keep(tuner.ask()?),
@@ -108,6 +126,26 @@ pub(crate) fn call_all(o: &Opaque) {
     }
     if let Some(pair) = REAL.try_take() {
         pair.drive(o);
+    }
+    if let Some(pair) = WITH_PRIOR.try_take() {
+        with_prior(pair, o);
+        pair.drive(o);
+    }
+}
+
+/// Bytes that the compiler knows nothing of.
+fn with_prior(pair: &mut Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>, o: &Opaque) {
+    static BYTES: [u8; 256] = [0; 256];
+    match FleetPrior::read(black_box(&BYTES[..])) {
+        Ok(prior) => {
+            keep((prior.boards(), prior.checksum()));
+            let Some(space) = o.space::<5>() else { return };
+            keep((prior.is_for(space.knobs()), fleet_fingerprint(space.knobs())));
+            if let Err(error) = pair.tuner.init_with_prior(space, config(o), &prior, o.long()) {
+                say(error);
+            }
+        }
+        Err(error) => say(error),
     }
 }
 

@@ -18,7 +18,15 @@ pub(crate) const TRIMTAB: Entry = Entry {
     fallback: "nothing: it asks for the best of what it scored",
     start: |task| {
         let (knobs, seed, observations) = (task.knobs, task.seed, task.budget);
-        let setup = Setup { knobs, config: Config::default(), seed, observations, feasible: None };
+        let setup = Setup {
+            knobs,
+            conditions: &[],
+            config: Config::default(),
+            seed,
+            observations,
+            feasible: None,
+            prior: None,
+        };
         Ok(Box::new(Trimtab(trimtab_sizes::start(setup)?)))
     },
 };

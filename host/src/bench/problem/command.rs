@@ -59,6 +59,11 @@ struct Known {
 pub(super) fn load(instance: &Instance) -> Result<Box<dyn Problem>, Error> {
     let (space, words): (String, Vec<String>) = (instance.get("space")?, instance.get("command")?);
     let space = NamedSpace::read(&instance.path().with_file_name(space))?;
+    if !space.conditions().is_empty() {
+        return Err(
+            instance.fault("some of its knobs matter only sometimes, which most methods cannot take into account")
+        );
+    }
     if !space.forbidden().is_empty() {
         return Err(instance.fault("its space forbids combinations, which most methods cannot take into account"));
     }

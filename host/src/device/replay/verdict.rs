@@ -95,6 +95,14 @@ fn tuner(run: &Run) -> Result<Box<dyn AnyTuner>, String> {
         return Err(format!("the chip's tuner has a random map of {} × {}; {ELSEWHERE}", about.map.0, about.map.1));
     }
     let observations = about.config.observations.into();
-    let setup = Setup { knobs: &knobs, config: about.config, seed: about.seed, observations, feasible: None };
+    let setup = Setup {
+        knobs: &knobs,
+        conditions: &[],
+        config: about.config,
+        seed: about.seed,
+        observations,
+        feasible: None,
+        prior: None,
+    };
     trimtab_sizes::start(setup).map_err(|error| error.to_string())
 }

@@ -22,7 +22,7 @@ fn the_example_of_the_documentation_works() {
     fs::write(folder.0.join("multiply.c"), &blocks("c")[0]).unwrap();
     fs::write(folder.0.join("measure.sh"), &blocks("sh")[0]).unwrap();
     fs::set_permissions(folder.0.join("measure.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-    for block in blocks("console").iter().filter(|block| !block.contains("noisy.sh")) {
+    for block in blocks("console").iter().filter(|block| !block.contains("noisy.sh") && !block.contains("factor.sh")) {
         let words: Vec<&str> = block.split_whitespace().collect();
         assert_eq!(words[0], "trimtab");
         let output = folder.run(&words[1..]);
@@ -50,6 +50,34 @@ fn the_noisy_example_of_the_documentation_is_what_comes_out() {
         let shown: String = folder.stdout(&words[1..]).lines().map(|line| format!("    {line}\n")).collect();
         assert!(docs.contains(&format!("{block}```\n\n{shown}\n")), "{command}\n{shown}");
     }
+}
+
+/// promise: trimtab tune --only-if | combinations that differ only in knobs that do not matter | measured once, shown as idle
+#[test]
+fn the_example_with_an_idle_knob_is_what_comes_out() {
+    let folder = Folder::new("tune-docs-idle");
+    script(&folder, "factor.sh", &blocks("sh")[2]);
+    let docs = include_str!("../../../docs/tune.md");
+    let block = blocks("console").into_iter().find(|block| block.contains("factor.sh")).unwrap();
+    let words: Vec<&str> = block.split_whitespace().skip(1).collect();
+    let shown: String = folder.stdout(&words).lines().map(|line| format!("    {line}\n")).collect();
+    assert!(docs.contains(&format!("{block}```\n\n{shown}\n")), "{block}\n{shown}");
+    // The same with a log, which goes on, and as a table and back.
+    let logged = [&words[..1], &["--log", "run.jsonl"], &words[1..]].concat();
+    for _ in 0..2 {
+        assert!(folder.stdout(&logged).contains("measured  15: every combination there is"));
+    }
+    let lines = lines(&folder, "run.jsonl");
+    assert!(lines.iter().any(|line| line["config"] == json!({"unroll": "off", "factor": null, "opt": "O2"})));
+    let table = folder.stdout(&["export", "run.jsonl", "--csv"]);
+    assert!(table.lines().any(|line| line.starts_with("off,,O3,11,")), "{table}");
+    fs::write(folder.0.join("runs.csv"), &table).unwrap();
+    let imported = [&words[..1], &["--import", "runs.csv"], &words[1..]].concat();
+    assert!(folder.stdout(&imported).contains("best      1"));
+    fs::write(folder.0.join("bad.csv"), table.replace("on,8,O2", "on,,O2")).unwrap();
+    let bad = [&words[..1], &["--import", "bad.csv"], &words[1..]].concat();
+    assert!(text(&folder.run(&bad).stderr).contains("the level of `factor` is empty, but the knob matters here"));
+    assert!(page(&folder, "run.jsonl").contains("unroll=off,opt=O2"));
 }
 
 /// The page of a log, which must be well-formed and load nothing.

@@ -32,6 +32,8 @@ The project's own commands.
   cargo xtask cost --profile   where the instructions of a step go, from QEMU's trace
   cargo xtask cost --sizes     flash on four processors, and what each feature adds to it
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
+  cargo xtask bench fleet      measurements that board 2, 11 and 101 of a fleet need, with what the others taught
+  cargo xtask bench idle       knobs that matter only sometimes, with and without saying so
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
@@ -99,6 +101,8 @@ fn parse(words: &[&str]) -> Result<Task> {
         }),
         ["cost", ..] => bail!("`cargo xtask cost` takes nothing, `--profile` or `--sizes`"),
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
+        ["bench", "fleet"] => done(bench_fleet),
+        ["bench", "idle"] => done(|| bench("trimtab-tests", "idle")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
         ["bench", "serve"] => done(|| bench("trimtab-host", "serve")),
@@ -107,7 +111,10 @@ fn parse(words: &[&str]) -> Result<Task> {
             done(move || real::run(&request))
         }
         ["bench", ..] => {
-            bail!("there are five benches: `cargo xtask bench drift`, `… nearest`, `… peers`, `… real` and `… serve`")
+            bail!(
+                "there are seven benches: `cargo xtask bench drift`, `… fleet`, `… idle`, `… nearest`, `… peers`, `… real` and \
+                 `… serve`"
+            )
         }
         ["paper", rest @ ..] => {
             let request = paper::Request::parse(rest)?;
@@ -202,6 +209,17 @@ fn bench_nearest() -> Result<ExitCode> {
     bench("trimtab-tests", "nearest")?;
     println!("\nOn a Cortex-M4F, instructions counted in QEMU (not cycles), 24 bits, 20 dimensions:\n");
     emulate::run(&emulate::Request::parse(&["nearest"])?)
+}
+
+/// The race of priors, with its rival, and how learning grows.
+fn bench_fleet() -> Result<()> {
+    for options in ["--rgpe", "--growth"] {
+        let words = ["run", "--quiet", "--release", "--package", "trimtab-host", "--", "fleet-bench", options];
+        if !trimtab_tests::workspace::cargo().args(words).status()?.success() {
+            bail!("the bench failed: cargo {}", words.join(" "));
+        }
+    }
+    Ok(())
 }
 
 /// A bench of a package.

@@ -28,4 +28,4 @@ pub(crate) use costs::Standard;
 #[allow(unused_imports, reason = "methods with their own kernel implement `Kernel`")]
 pub(crate) use fit::{Fitted, Kernel, Range, fit};
 pub(crate) use gp::{Gp, Posterior, Prior};
-pub(crate) use matern::{Matern, matern52};
+pub(crate) use matern::{Matern, matern52, matern52_slope};

@@ -1,0 +1,388 @@
+//! What a fleet has taught: metric, pseudo-points, and sums over its boards.
+//!
+//! ```text
+//!  logs → scale of the costs → metric (some boards) → pseudo-points → EM (some boards) → sums (all) → prior
+//!                                                                     a later board  ↗
+//! ```
+//!
+//! **Choices**
+//! - Costs are cut at the 90th percentile of all logs: outliers would inflate what boards differ by.
+//! - Scale, metric, pseudo-points and the population that boards are compared with are fixed by the
+//!   first `learn`. A board added later is one more term of the sums, so the order does not matter
+//!   beyond rounding.
+//!
+//! **Cost.** Linear in the boards: metric and EM look at a limited number of them.
+
+use rand::{RngExt, SeedableRng};
+use trimtab::{Goal, Knob, Level};
+
+use super::board::Random;
+use super::factors::{self, Points, Population, Sums, Whitened};
+use super::format::{self, Numbers};
+use super::kernel::{Columns, MOST_ROWS, Metric};
+use super::metric::{self, Measured};
+use crate::bench::method::linalg::{Cholesky, dot};
+
+/// Boards and measurements of each that the metric is fitted to, and boards that EM goes over.
+const METRIC: (usize, usize) = (24, 60);
+const EM_BOARDS: usize = 256;
+const STARTS: usize = 3;
+/// Pseudo-points, if they fit.
+const POINTS: usize = 64;
+const FACTORS: usize = 4;
+/// Combinations that pseudo-points are chosen from.
+const POOL: usize = 1200;
+/// What many boards take from the variance of the rest; chosen on fleet 1, where 0.5 helped at 100 boards
+/// and hurt at 10.
+const TRUST: f64 = 0.5;
+/// The smallest variance that no kernel explains: below it a chip's factor breaks down.
+const LEAST_NUGGET: f64 = 1e-5;
+
+/// What one board measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    /// Each combination once.
+    pub(crate) levels: Vec<Vec<Level>>,
+    /// The mean of its costs: small is good.
+    pub(crate) costs: Vec<f64>,
+    /// Measurements beyond the first of each combination, and the sum of their squared deviations.
+    pub(crate) again: f64,
+    pub(crate) square: f64,
+}
+
+/// y = (min(cost, cap) − centre)/unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    pub(crate) cap: f64,
+    pub(crate) centre: f64,
+    pub(crate) unit: f64,
+}
+
+impl Scale {
+    fn of(logs: &[Log]) -> Self {
+        let mut all: Vec<f64> = logs.iter().flat_map(|log| log.costs.iter().copied()).collect();
+        all.sort_by(f64::total_cmp);
+        let cap = all.get(all.len() * 9 / 10).copied().unwrap_or(0.0);
+        let count = all.len().max(1) as f64;
+        let centre = all.iter().map(|cost| cost.min(cap)).sum::<f64>() / count;
+        let square = all.iter().map(|cost| (cost.min(cap) - centre).powi(2)).sum::<f64>() / count;
+        Self { cap, centre, unit: if square > 0.0 { square.sqrt() } else { 1.0 } }
+    }
+
+    pub(crate) fn apply(&self, cost: f64) -> f64 {
+        (cost.min(self.cap) - self.centre) / self.unit
+    }
+
+    fn measured(&self, log: &Log) -> Measured {
+        Measured { levels: log.levels.clone(), y: log.costs.iter().map(|cost| self.apply(*cost)).collect() }
+    }
+}
+
+/// What a fleet has taught.
+pub(crate) struct Model {
+    pub(crate) knobs: Vec<Knob>,
+    pub(crate) goal: Goal,
+    pub(crate) columns: Columns,
+    pub(crate) metric: Metric,
+    pub(crate) scale: Scale,
+    pub(crate) points: Points,
+    /// What boards are compared with when they are added.
+    pub(crate) reference: Population,
+    pub(crate) sums: Sums,
+    /// Repeated measurements of all boards, and the sum of their squared deviations.
+    pub(crate) again: f64,
+    pub(crate) square: f64,
+}
+
+impl Model {
+    pub(crate) fn learn(knobs: &[Knob], goal: Goal, logs: &[Log]) -> Result<Self, String> {
+        let (columns, scale) = (Columns::new(knobs), Scale::of(logs));
+        // Spread over the list, so that an order in time does not matter.
+        let some = |most: usize| {
+            let keep = logs.len().min(most);
+            (0..keep).map(move |i| &logs[i * logs.len() / keep])
+        };
+        let thinned: Vec<Measured> = some(METRIC.0).map(|log| thinned(&scale.measured(log), METRIC.1)).collect();
+        let learned = metric::fit(&columns, &thinned, MOST_ROWS.min(columns.count), STARTS);
+        let metric = learned.metric;
+        let boards: Vec<Measured> = some(EM_BOARDS).map(|log| scale.measured(log)).collect();
+        let most = format::room(knobs, metric.map.len(), FACTORS, metric.weight > 0.0).min(POINTS);
+        let chosen = factors::choose(&columns, &metric, &pool(&boards), most);
+        let points = Points::new(&columns, &metric, &chosen).ok_or("the logs have no spread to learn from")?;
+        let ready: Vec<Whitened> =
+            boards.iter().map(|board| Whitened::new(&columns, &metric, &points, board)).collect();
+        let reference = factors::population(chosen.len(), &ready, learned.nugget);
+        let sums = Sums::zero(chosen.len());
+        let mut model = Self {
+            knobs: knobs.to_vec(),
+            goal,
+            columns,
+            metric,
+            scale,
+            points,
+            reference,
+            sums,
+            again: 0.0,
+            square: 0.0,
+        };
+        model.add(logs);
+        Ok(model)
+    }
+
+    /// Adds boards.
+    pub(crate) fn add(&mut self, logs: &[Log]) {
+        let Some(factor) = Cholesky::new(self.reference.spread.clone()) else { return };
+        let inverse = factor.inverse();
+        for log in logs {
+            self.sums.add(&self.reference, &inverse, &self.whitened(log));
+            self.again += log.again;
+            self.square += log.square;
+        }
+    }
+
+    /// A board, ready for the sums.
+    pub(crate) fn whitened(&self, log: &Log) -> Whitened {
+        Whitened::new(&self.columns, &self.metric, &self.points, &self.scale.measured(log))
+    }
+
+    /// The boards' places along the first two factors, in standard deviations.
+    pub(crate) fn places(&self, boards: &[Whitened]) -> Vec<(f64, f64)> {
+        let population = self.population();
+        let values = factors::eigen(&population.spread);
+        let Some(factor) = Cholesky::new(self.reference.spread.clone()) else { return Vec::new() };
+        let inverse = factor.inverse();
+        let place = |board: &Whitened| {
+            let mut one = Sums::zero(self.sums.mean.len());
+            one.add(&self.reference, &inverse, board);
+            let along = |k: usize| {
+                let Some((value, vector)) = values.get(k) else { return 0.0 };
+                let offset: f64 =
+                    vector.iter().zip(&one.mean).zip(&population.mean).map(|((v, own), mean)| v * (own - mean)).sum();
+                offset / value.max(1e-12).sqrt()
+            };
+            (along(0), along(1))
+        };
+        boards.iter().map(place).collect()
+    }
+
+    /// The population that all boards speak for.
+    pub(crate) fn population(&self) -> Population {
+        self.sums.population(&self.reference)
+    }
+
+    /// Mean and factors as weights of g, and the variance of the rest.
+    pub(crate) fn factors(&self) -> (Vec<f64>, Vec<Vec<f64>>, f64) {
+        self.factors_of(&self.sums)
+    }
+
+    /// The same for the sums of some boards.
+    pub(crate) fn factors_of(&self, sums: &Sums) -> (Vec<f64>, Vec<Vec<f64>>, f64) {
+        let population = sums.population(&self.reference);
+        let values = factors::eigen(&population.spread);
+        let kept = FACTORS.min(values.len().saturating_sub(1));
+        let others = values.iter().skip(kept).map(|value| value.0).sum::<f64>() / (values.len() - kept).max(1) as f64;
+        let others = others.max(1e-6);
+        // With few boards the pseudo-points miss part of what boards differ by.
+        let trusted = 1.0 - TRUST * sums.boards / (sums.boards + 20.0);
+        let factor = |(value, vector): &(f64, Vec<f64>)| -> Vec<f64> {
+            vector.iter().map(|entry| entry * (value - others).max(0.0).sqrt()).collect()
+        };
+        (population.mean.clone(), values.iter().take(kept).map(factor).collect(), others.max(population.rest) * trusted)
+    }
+
+    /// The prior as a chip has it.
+    pub(crate) fn numbers(&self) -> Numbers {
+        let (mean, factors, rest) = self.factors();
+        let weights = |g: &[f64]| {
+            let mut weights = g.to_vec();
+            self.points.factor.backward(&mut weights);
+            weights
+        };
+        let weights: Vec<Vec<f64>> = std::iter::once(&mean).chain(&factors).map(|g| weights(g)).collect();
+        let points = self.points.places.iter().enumerate();
+        let points = points.map(|(i, place)| {
+            (place.levels.clone(), place.mapped.clone(), weights.iter().map(|weight| weight[i]).collect())
+        });
+        let noise = if self.again > 0.0 { self.square / self.again / (self.scale.unit * self.scale.unit) } else { 0.0 };
+        Numbers {
+            goal: self.goal,
+            boards: self.sums.boards as u32,
+            cap: self.scale.cap,
+            centre: self.scale.centre,
+            unit: self.scale.unit,
+            rest,
+            weight: self.metric.weight,
+            nugget: self.population().nugget.max(LEAST_NUGGET),
+            noise,
+            map: self.metric.map.clone(),
+            best: self.best(&mean),
+            points: points.collect(),
+        }
+    }
+
+    /// The combination with the lowest mean: descents from pseudo-points and random starts.
+    fn best(&self, mean: &[f64]) -> Vec<Level> {
+        let mut random = Random::seed_from_u64(self.points.places.len() as u64);
+        let of = |levels: &[Level]| {
+            let place = self.metric.place(&self.columns, levels);
+            dot(&self.points.whitened(&self.columns, &self.metric, &place).0, mean)
+        };
+        let mut starts: Vec<(f64, Vec<Level>)> =
+            self.points.places.iter().map(|place| (of(&place.levels), place.levels.clone())).collect();
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        starts.truncate(6);
+        for _ in 0..4 {
+            let drawn = self.knobs.iter().map(|knob| random.random_range(0..knob.levels()) as Level).collect();
+            starts.push((f64::INFINITY, drawn));
+        }
+        let ends = starts.into_iter().map(|(_, start)| descend(&self.knobs, start, &of));
+        ends.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, levels)| levels).unwrap_or_default()
+    }
+}
+
+/// Takes the best level of each knob in turn until none is better.
+fn descend(knobs: &[Knob], mut at: Vec<Level>, of: &impl Fn(&[Level]) -> f64) -> (f64, Vec<Level>) {
+    let mut best = of(&at);
+    loop {
+        let before = best;
+        for (i, knob) in knobs.iter().enumerate() {
+            let mut own = at[i];
+            for level in 0..knob.levels() {
+                at[i] = level as Level;
+                let value = of(&at);
+                if value < best {
+                    (best, own) = (value, level as Level);
+                }
+            }
+            at[i] = own;
+        }
+        if best >= before {
+            return (best, at);
+        }
+    }
+}
+
+/// Measurements of all boards with a weight from 1 for a board's best to 0.3 for its worst.
+fn pool(boards: &[Measured]) -> Vec<(Vec<Level>, f64)> {
+    let per = (POOL / boards.len().max(1)).max(8);
+    let mut pool = Vec::new();
+    for board in boards {
+        for (rank, i) in spread(board, per) {
+            pool.push((board.levels[i].clone(), 1.0 - 0.7 * rank));
+        }
+    }
+    pool
+}
+
+/// At most so many measurements of a board, evenly over its costs.
+fn thinned(board: &Measured, most: usize) -> Measured {
+    let kept = spread(board, most);
+    Measured {
+        levels: kept.iter().map(|(_, i)| board.levels[*i].clone()).collect(),
+        y: kept.iter().map(|(_, i)| board.y[*i]).collect(),
+    }
+}
+
+/// The places of at most so many measurements, each with its rank by cost from 0 to 1.
+fn spread(board: &Measured, most: usize) -> Vec<(f64, usize)> {
+    let mut order: Vec<usize> = (0..board.y.len()).collect();
+    order.sort_by(|a, b| board.y[*a].total_cmp(&board.y[*b]));
+    let (all, keep) = (order.len(), order.len().min(most));
+    (0..keep).map(|k| k * all / keep).map(|k| (k as f64 / all as f64, order[k])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::stats;
+    use trimtab::{Config, Event, PriorState};
+    use trimtab_sizes::Setup;
+
+    const KNOBS: [Knob; 3] = [Knob::ranked(10), Knob::ranked(10), Knob::nominal(3)];
+
+    /// A bowl whose bottom moves with the board.
+    fn cost(levels: &[Level], board: usize) -> f64 {
+        let (x, y) = (f64::from(levels[0]) - 4.0 - 0.2 * board as f64, f64::from(levels[1]) - 6.0 + 0.1 * board as f64);
+        x * x + 0.5 * y * y + 3.0 * f64::from(levels[2])
+    }
+
+    fn logs(count: usize) -> Vec<Log> {
+        let mut random = Random::seed_from_u64(2);
+        let mut log = |board: usize| {
+            let mut log = Log::default();
+            for _ in 0..20 {
+                let levels: Vec<Level> =
+                    KNOBS.iter().map(|knob| random.random_range(0..knob.levels()) as Level).collect();
+                if !log.levels.contains(&levels) {
+                    log.costs.push(cost(&levels, board));
+                    log.levels.push(levels);
+                }
+            }
+            log
+        };
+        (0..count).map(&mut log).collect()
+    }
+
+    /// Boards added in any order teach the same beyond rounding, also through a file.
+    #[test]
+    fn the_order_of_added_boards_does_not_matter() {
+        let logs = logs(8);
+        let first = || Model::learn(&KNOBS, Goal::Minimise, &logs[..4]).unwrap();
+        let (mut one, mut other) = (first(), first());
+        one.add(&logs[4..]);
+        for log in logs[4..].iter().rev() {
+            other.add(std::slice::from_ref(log));
+        }
+        let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} {b}");
+        one.sums.mean.iter().zip(&other.sums.mean).for_each(|(a, b)| close(*a, *b));
+        one.sums.square.entries().iter().zip(other.sums.square.entries()).for_each(|(a, b)| close(*a, *b));
+        assert_eq!(one.sums.boards, 8.0);
+        let bytes = one.numbers().write(&KNOBS).unwrap();
+        assert_eq!(bytes, other.numbers().write(&KNOBS).unwrap());
+        let path = std::env::temp_dir().join(format!("trimtab_{}.fleet", std::process::id()));
+        stats::write(&path, &["a", "b", "c"].map(String::from), &one).unwrap();
+        let (read, names) = stats::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((read.numbers().write(&KNOBS).unwrap(), names.len()), (bytes, 3));
+    }
+
+    /// The whole way: from logs by the core's f32 to a board that is tuned at once, and to a strange one.
+    #[test]
+    fn a_next_board_is_tuned_at_once_and_a_strange_one_noticed() {
+        let model = Model::learn(&KNOBS, Goal::Minimise, &logs(8)).unwrap();
+        let numbers = model.numbers();
+        let bytes = numbers.write(&KNOBS).unwrap();
+        assert!(bytes.len() <= trimtab::MOST_BYTES);
+        let prior = format::read(&bytes).unwrap();
+        let run = |cost: &dyn Fn(&[Level]) -> f64| {
+            let setup = Setup {
+                knobs: &KNOBS,
+                conditions: &[],
+                config: Config::default(),
+                seed: 1,
+                observations: 20,
+                feasible: None,
+                prior: Some(prior),
+            };
+            let mut tuner = trimtab_sizes::start(setup).unwrap();
+            let (mut first, mut least) = (None, f64::INFINITY);
+            for _ in 0..8 {
+                let levels = tuner.ask().unwrap().unwrap().levels;
+                let cost = cost(&levels);
+                tuner.replay(&levels, Event::Told(cost as f32)).unwrap();
+                first.get_or_insert(levels);
+                least = least.min(cost);
+            }
+            (first.unwrap(), least, tuner.prior())
+        };
+        let all = || (0..300usize).map(|i| [(i % 10) as Level, (i / 10 % 10) as Level, (i / 100) as Level]);
+        for board in [2, 9] {
+            let (first, least, state) = run(&|levels| cost(levels, board));
+            assert_eq!((first, state), (numbers.best.clone(), PriorState::InForce));
+            let lowest = all().map(|levels| cost(&levels, board)).fold(f64::INFINITY, f64::min);
+            assert!(least < lowest + 1.0, "board {board}: {least}, not {lowest}");
+        }
+        let (.., state) = run(&|levels| 40.0 - cost(levels, 0));
+        assert!(matches!(state, PriorState::GivenUp { .. }), "{state:?}");
+    }
+}
