@@ -113,11 +113,15 @@ class TrimtabSampler(BaseSampler):
             if not other.state.is_finished():
                 # Of another process or by hand: not to be asked meanwhile.
                 if asked is None and config is not None and len(tuner.pending) < _MOST_PENDING:
-                    self._asked[other.number] = tuner.ask_for(config).config
+                    # It refuses what another trial measures already, or what failed.
+                    with suppress(TrimtabError):
+                        self._asked[other.number] = tuner.ask_for(config).config
                 continue
             self._told.add(other.number)
             if asked is not None and asked != config:
-                tuner.cancel(asked)
+                with suppress(TrimtabError):
+                    # By another trial it may have an outcome already.
+                    tuner.cancel(asked)
             if config is None or len(tuner) >= tuner.study["budget"]:
                 continue
             with suppress(TrimtabError):
