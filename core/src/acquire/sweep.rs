@@ -95,7 +95,7 @@ impl<const K: usize> Sweep<K> {
     ) -> bool {
         while self.left > 0 {
             let (at, Some(knob)) = (self.at.level(self.knob), space.knobs().get(self.knob)) else { return false };
-            let is_idle = space.is_idle(&self.at, self.knob);
+            let is_idle = space.is_fixed(&self.at, self.knob);
             if let Some(level) = neighbours(knob, at, M > 0).nth(self.step).filter(|_| !is_idle) {
                 self.step += 1;
                 self.left -= 1;

@@ -23,6 +23,9 @@ pub struct OnlyIf {
     pub levels: &'static [Level],
 }
 
+/// Sets idle knobs to level 0.
+pub(super) type Settle<const K: usize> = fn(&Space<K>, Combination<K>) -> Combination<K>;
+
 impl<const K: usize> Space<K> {
     /// The same space with knobs that matter only sometimes. Combinations that differ only in knobs
     /// that do not matter are one combination: it is asked once, and such knobs are at level 0.
@@ -47,13 +50,14 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Condition { number: i });
             }
         }
-        self.conditions = Some(conditions).filter(|conditions| !conditions.is_empty());
+        let settle: Settle<K> = Self::settle;
+        self.conditions = (!conditions.is_empty()).then_some((conditions, settle));
         Ok(self)
     }
 
     /// The conditions of knobs that matter only sometimes.
     pub fn conditions(&self) -> &'static [OnlyIf] {
-        self.conditions.unwrap_or_default()
+        self.conditions.map_or(&[], |(conditions, _)| conditions)
     }
 
     /// Whether a knob does not matter in this combination.
@@ -68,9 +72,27 @@ impl<const K: usize> Space<K> {
         false
     }
 
+    /// Whether all idle knobs are at level 0.
+    #[inline(always)]
+    pub(crate) fn is_canonical(&self, c: &Combination<K>) -> bool {
+        self.conditions.is_none_or(|(_, settle)| settle(self, *c) == *c)
+    }
+
     /// The combination with idle knobs at level 0.
-    pub(crate) fn canonical(&self, mut c: Combination<K>) -> Combination<K> {
-        for knob in 0..if self.conditions.is_none() { 0 } else { self.knobs.len() } {
+    #[inline(always)]
+    pub(crate) fn canonical(&self, c: Combination<K>) -> Combination<K> {
+        self.conditions.map_or(c, |(_, settle)| settle(self, c))
+    }
+
+    /// [`is_idle`](Self::is_idle) without linking it: whether another level would be taken back.
+    #[inline(always)]
+    pub(crate) fn is_fixed(&self, c: &Combination<K>, knob: usize) -> bool {
+        let taken_back = |settle: Settle<K>| c.level(knob) == 0 && settle(self, c.with(knob, 1)).level(knob) == 0;
+        self.conditions.is_some_and(|(_, settle)| taken_back(settle))
+    }
+
+    fn settle(&self, mut c: Combination<K>) -> Combination<K> {
+        for knob in 0..self.knobs.len() {
             if self.is_idle(&c, knob) {
                 c = c.with(knob, 0);
             }

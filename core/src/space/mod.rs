@@ -34,6 +34,7 @@ use crate::math::random::Random;
 
 pub use combination::Combination;
 pub use condition::OnlyIf;
+use condition::Settle;
 pub use error::SpaceError;
 pub use knob::{Knob, KnobError, Level, MOST_LEVELS, Scale};
 
@@ -57,8 +58,8 @@ pub struct Space<const K: usize> {
     knobs: Vec<Knob, K>,
     last_index: u64,
     feasible: Option<Feasible<K>>,
-    /// An empty slice would not be all zero.
-    conditions: Option<&'static [OnlyIf]>,
+    /// With the function that applies them, so that a program without conditions does not link it.
+    conditions: Option<(&'static [OnlyIf], Settle<K>)>,
 }
 
 impl<const K: usize> Space<K> {
@@ -237,7 +238,7 @@ impl<const K: usize> Space<K> {
     pub fn contains(&self, c: &Combination<K>) -> bool {
         c.levels().len() == self.knobs.len()
             && c.levels().iter().zip(&self.knobs).all(|(level, knob)| usize::from(*level) < knob.levels())
-            && self.canonical(*c) == *c
+            && self.is_canonical(c)
     }
 
     /// Whether a combination may be applied to the hardware.

@@ -353,7 +353,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     #[inline(never)]
     fn is_open(&self, c: &Combination<K>) -> bool {
         let is_known = self.model.observations.find(c).is_some() || self.pending.contains(c);
-        !is_known && self.space.is_feasible(c) && self.space.canonical(*c) == *c
+        !is_known && self.space.is_feasible(c) && self.space.is_canonical(c)
     }
 
     /// The measured observation with the smallest posterior mean; of equals the first.

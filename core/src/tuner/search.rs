@@ -228,9 +228,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         self.search.step += 1;
         let plain = self.search.path.at().with(knob, level);
-        let c = self.space.canonical(plain);
+        let is_plain = self.space.is_canonical(&plain);
+        let c = if is_plain { plain } else { self.space.canonical(plain) };
         match kind {
-            Kind::Go if c != plain => (self.search.before, self.search.jump) = (Before::Similar, Some(c)),
+            Kind::Go if !is_plain => (self.search.before, self.search.jump) = (Before::Similar, Some(c)),
             Kind::Go => {
                 if let Some(calls) = self.failing() {
                     let change = self.change(knob, level);
@@ -266,7 +267,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 let bar = if is_sweeping { self.search.sweep.bar() } else { self.bar() };
                 let (place, needed) = (self.search.row - 1, self.needed(prune, bar));
                 let mut most = self.table.bound(place);
-                let posterior = if c == plain {
+                let posterior = if is_plain {
                     self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most)
                 } else {
                     self.model.posterior(&self.space, &c, &needed, &mut most)
@@ -280,7 +281,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                 }
                 let Row { x, v, partial } = row;
                 let write = |from, row: &mut [f32]| {
-                    if D > 0 || c != plain {
+                    if D > 0 || !is_plain {
                         self.model.covariances(&self.space, Point { combination: &c, x }, from, row)
                     } else {
                         path.covariances(self.model.kernel(), (knob, level), from, row)
@@ -293,7 +294,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
             scored = self.weighed(scored, |tuner, calls| {
-                if c != plain {
+                if !is_plain {
                     return (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured());
                 }
                 let (model, similar) = (&tuner.model.success, &tuner.search.similar);
