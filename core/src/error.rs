@@ -32,7 +32,7 @@ pub enum InitError {
     /// The prior is of another space or another goal.
     OtherFleet,
     /// Knobs that matter only sometimes ([`Space::only_if`](crate::Space::only_if)) need a tuner
-    /// without a random map.
+    /// without a random map and without a prior.
     Conditions,
 }
 
@@ -44,7 +44,9 @@ impl fmt::Display for InitError {
             }
             Self::TooLarge => write!(f, "more than 2^64 combinations need Encoding::PerKnob"),
             Self::OtherFleet => write!(f, "the prior was learned on other knobs, or for another goal"),
-            Self::Conditions => write!(f, "knobs that matter only sometimes need a tuner without a random map"),
+            Self::Conditions => {
+                write!(f, "knobs that matter only sometimes need a tuner without a random map and without a prior")
+            }
         }
     }
 }

@@ -43,6 +43,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         if !prior.is_for(space.knobs()) || prior.goal() != config.goal {
             return Err(InitError::OtherFleet);
         }
+        // A prior's fingerprint does not know when a knob matters.
+        if !space.conditions().is_empty() {
+            return Err(InitError::Conditions);
+        }
         self.init(space, config, seed)?;
         self.use_prior(prior);
         Ok(())

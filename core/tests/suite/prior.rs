@@ -1,7 +1,7 @@
 //! A tuner with what earlier boards taught.
 
 use trimtab::{Config, Error, Event, FleetPrior, Goal, InitError, Knob, PriorError, PriorState, Record, Scale, Space};
-use trimtab::{fleet_fingerprint, sizes};
+use trimtab::{OnlyIf, fleet_fingerprint, sizes};
 
 const KNOBS: [Knob; 4] =
     [Knob::ranked(9), Knob::nominal(3), Knob::graded(&[1.0, 2.0, 5.0, 9.0], Scale::Linear), Knob::nominal(2)];
@@ -269,6 +269,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         let space = Space::new(&KNOBS).unwrap();
         assert_eq!(tuner.init_with_prior(space, Config::default(), &refused, 1), Err(InitError::OtherFleet));
     }
+    let sometimes = Space::new(&KNOBS).unwrap().only_if(&[OnlyIf { knob: 1, on: 0, levels: &[1] }]).unwrap();
+    assert_eq!(tuner.init_with_prior(sometimes, Config::default(), &prior(), 1), Err(InitError::Conditions));
     assert_eq!((tuner.len(), tuner.best_posterior()), (1, before));
     assert!(Error::from(InitError::OtherFleet).to_string().contains("other knobs"));
 }

@@ -39,6 +39,17 @@ def test_maximizing_forbidden_and_texts_of_the_command_line():
     assert tuner.best.config == {"a": 8, "b": "x"} and len(tuner) == 12
 
 
+def test_knobs_that_matter_only_sometimes():
+    knobs = {"unroll": ["off", "on"], "factor": [2, 4, 8], "opt": ["O1", "O2"]}
+    tuner = Tuner(knobs, only_if="unroll=on: factor", noise="none", budget=20)
+    for ask in tuner:
+        assert (ask["factor"] is None) == (ask["unroll"] == "off")
+        tuner.tell(ask, (ask["factor"] or 20) + len(ask["opt"]))
+    assert len(tuner) == 2 * (1 + 3)
+    with pytest.raises(TrimtabError, match="name `opt` before `unroll`"):
+        Tuner(knobs, only_if=["opt=O1: unroll"])
+
+
 def test_failures_are_not_asked_again():
     tuner = Tuner({"a": range(8), "b": nominal("x", "y")}, budget=16, noise="none")
     seen = []

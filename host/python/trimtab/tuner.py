@@ -115,7 +115,8 @@ class Tuner:
 
     ``knobs`` maps names to :func:`nominal`, :func:`ranked` or :func:`graded` levels, to plain lists
     (numbers are graded, all else is nominal), or to texts as on the command line (``"16..256:16"``).
-    ``forbid`` has expressions such as ``"opt=O1 & unroll=8"``. ``noise`` is ``"auto"``, ``"none"`` or the
+    ``forbid`` has expressions such as ``"opt=O1 & unroll=8"``. ``only_if`` says which knobs matter only
+    sometimes, such as ``"unroll=on: factor"``; elsewhere their level is ``None``. ``noise`` is ``"auto"``, ``"none"`` or the
     standard deviation of one measurement. With a ``log`` every event is kept on disk, in the format of
     ``trimtab tune``: the same call goes on where a stopped program was. Refused calls raise
     :class:`TrimtabError` and change nothing.
@@ -130,6 +131,7 @@ class Tuner:
         budget: int | None = None,
         noise: str | float = "auto",
         forbid: str | Iterable[str] = (),
+        only_if: str | Iterable[str] = (),
         log: PathLike | None = None,
     ) -> None:
         study: dict[str, Any] = {"goal": goal, "seed": seed, "noise": noise}
@@ -137,6 +139,7 @@ class Tuner:
             study["budget"] = budget
         study["knobs"] = [_knob(name, knob) for name, knob in knobs.items()]
         study["forbid"] = [forbid] if isinstance(forbid, str) else list(forbid)
+        study["only_if"] = [only_if] if isinstance(only_if, str) else list(only_if)
         self._session = _trimtab.Session(_written(study), None if log is None else os.fspath(log))
 
     @classmethod

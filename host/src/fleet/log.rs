@@ -109,6 +109,11 @@ impl Gathered {
 
 /// A run of `tune` or `serve`.
 fn session(name: String, study: Study, records: Vec<Record>, is_torn: bool) -> Result<Board, String> {
+    if !study.space.conditions().is_empty() {
+        return Err(
+            "some of its knobs matter only sometimes, which a prior cannot express; tune without only-if".into()
+        );
+    }
     let (goal, knobs, space) = (study.goal, study.space.core_knobs(), study.space);
     let names = space.knobs().iter().map(|knob| knob.name().to_string()).collect();
     let (mut gathered, mut asked) = (Gathered::default(), HashMap::new());
