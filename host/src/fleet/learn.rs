@@ -169,8 +169,13 @@ fn text(names: &[String], model: &Model, boards: &[Board], best: &[Level], outlo
     for board in boards.iter().filter(|board| board.is_torn) {
         let _ = writeln!(text, "          {}: its end is missing; what is there was used", board.name);
     }
-    let levels: Vec<String> = names.iter().zip(best).map(|(name, level)| format!("{name}:{level}")).collect();
-    let _ = writeln!(text, "first     {}  (levels, counted from 0)", levels.join(" "));
+    let shown = |knob: &Knob, level: Level| match knob {
+        Knob::Graded { values, .. } => values.get(usize::from(level)).map_or_else(String::new, f32::to_string),
+        _ => format!("level {level}"),
+    };
+    let levels = names.iter().zip(&model.knobs).zip(best).map(|((name, knob), level)| (name, shown(knob, *level)));
+    let levels: Vec<String> = levels.map(|(name, level)| format!("{name}={level}")).collect();
+    let _ = writeln!(text, "first     {}  (levels without a value are counted from 0)", levels.join(", "));
     let _ = writeln!(text, "differ    by ±{} there", rough(outlook.spread));
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|a, b| outlook.knobs[*b].1.total_cmp(&outlook.knobs[*a].1));

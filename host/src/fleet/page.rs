@@ -7,7 +7,13 @@ use crate::draw::number::short;
 use crate::draw::plot::{Axis, Frame};
 use crate::draw::svg::{Svg, escape};
 
-const STYLE: [&str; 2] = [include_str!("../draw/figure.css"), include_str!("../draw/page.css")];
+const STYLE: [&str; 3] = [include_str!("../draw/figure.css"), include_str!("../draw/page.css"), OWN];
+const OWN: &str = "\
+.line { stroke: #0969da; stroke-width: 2.4 }
+.board { fill: #0969da; fill-opacity: .75 }
+th + th, td + td { text-align: right; padding-left: 2em }
+@media (prefers-color-scheme: dark) { .line { stroke: #58a6ff } .board { fill: #58a6ff } }
+";
 /// Most knobs that are drawn.
 const MOST_KNOBS: usize = 24;
 
@@ -21,18 +27,38 @@ pub(super) fn html(names: &[String], model: &Model, outlook: &Outlook, text: &st
          <link rel=\"icon\" href=\"data:,\"/>\n<title>trimtab: what a fleet taught</title>\n<style>\n",
     );
     html += &STYLE.concat();
-    html += "</style>\n</head>\n<body>\n<main>\n<h1>What a fleet taught</h1>\n<pre>";
+    html += "</style>\n</head>\n<body>\n";
+    let sections = [
+        (
+            "needed",
+            "How many measurements a next board needs",
+            "Each board is left out in turn, and what the others taught chooses among its measurements. The line is the \
+             share of boards within 5 % of their own best.",
+            needed(outlook),
+        ),
+        (
+            "knobs",
+            "Which knobs vary between boards",
+            "Around the fleet's best: how much the cost changes along a knob on average, and how much that differs from \
+             board to board.",
+            knobs(names, outlook),
+        ),
+        (
+            "boards",
+            "How boards differ",
+            "Each board along the two factors that differ most, in standard deviations. One far from the others is a \
+             strange one.",
+            boards(model, outlook),
+        ),
+    ];
+    html += "<aside>\n<nav aria-label=\"Contents\">\n<ul>\n";
+    html.extend(sections.iter().map(|(id, title, ..)| format!("<li><a href=\"#{id}\">{title}</a></li>\n")));
+    html += "</ul>\n</nav>\n</aside>\n<main>\n<header>\n<h1>What a fleet taught</h1>\n<pre>";
     html += &escape(text);
-    html += "</pre>\n<h2>How many measurements a next board needs</h2>\n";
-    html += "<p>Each board is left out in turn, and what the others taught chooses among its measurements. \
-             The line is the share of boards within 5 % of their own best.</p>\n";
-    html += &needed(outlook);
-    html += "<h2>Which knobs vary between boards</h2>\n<p>Around the fleet's best: how much the cost changes along a \
-             knob on average, and how much that differs from board to board.</p>\n";
-    html += &knobs(names, outlook);
-    html += "<h2>How boards differ</h2>\n<p>Each board along the two factors that differ most, in standard \
-             deviations. One far from the others is a strange one.</p>\n";
-    html += &boards(model, outlook);
+    html += "</pre>\n</header>\n";
+    for (id, title, about, body) in sections {
+        html += &format!("<section id=\"{id}\">\n<h2>{title}</h2>\n<p>{about}</p>\n{body}</section>\n");
+    }
     html += ABOUT;
     html + "</main>\n</body>\n</html>\n"
 }
@@ -48,13 +74,16 @@ fn needed(outlook: &Outlook) -> String {
     let frame = Frame { x: Axis::count(most, (70.0, 700.0)), y: Axis::linear((0.0, 100.0), (210.0, 20.0)) };
     frame.grid(&mut svg);
     frame.axes(&mut svg, "measurements", "boards within 5 %, in %");
+    // A staircase: the share holds until the next measurement.
     let mut steps = String::new();
-    for count in 1..=most {
+    let mut height = frame.y.place(0.0);
+    for count in 0..=most {
         let share = sorted.iter().filter(|needed| **needed <= count).count() as f64 / sorted.len() as f64;
         let (x, y) = frame.place(count as f64, 100.0 * share);
-        steps += &format!("{}{x:.1} {y:.1} ", if steps.is_empty() { "M" } else { "L" });
+        steps += &format!("{}{x:.1} {height:.1}L{x:.1} {y:.1}", if steps.is_empty() { "M" } else { "L" });
+        height = y;
     }
-    svg.path(steps.trim_end(), "line a");
+    svg.path(&steps, "line");
     svg.finish()
 }
 
@@ -81,7 +110,7 @@ fn boards(model: &Model, outlook: &Outlook) -> String {
     frame.axes(&mut svg, "first factor", "second factor");
     for (x, y) in &outlook.boards {
         let (x, y) = frame.place(*x, *y);
-        svg.circle(x, y, 4.0, "dot a");
+        svg.circle(x, y, 4.5, "board");
     }
     svg.finish()
 }

@@ -50,9 +50,9 @@ fn boards_teach_the_next_one() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     let log = fs::read_to_string(folder.0.join("next.jsonl")).unwrap();
     assert!(log.lines().next().unwrap().contains("\"prior\":\"54545031"), "{log}");
-    let best = said.lines().find_map(|line| line.strip_prefix("first     a:")).unwrap();
-    let levels: Vec<&str> = best.split([' ', ':']).collect();
-    let asked = format!("\"a\":{},\"b\":{}", levels[0], levels[2]);
+    let best = said.lines().find_map(|line| line.strip_prefix("first     a=")).unwrap();
+    let levels: Vec<&str> = best.split([',', '=']).collect();
+    let asked = format!("\"a\":{},\"b\":{},", levels[0], levels[2]);
     assert!(log.lines().nth(1).unwrap().contains(&asked), "{log} {best}");
     let more = tune(&folder, "6", &["--budget", "8", "--prior", "prior.bin", "--log", "next.jsonl"]);
     assert!(more.status.success(), "{}", text(&more.stderr));
