@@ -90,7 +90,7 @@ pub use error::{AskError, EnqueueError, Error, InitError, TellError};
 pub use paper::reconstruction::THRESHOLD;
 pub use space::{Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, OnlyIf, Scale, Space, SpaceError};
 pub use surrogate::fleet::PriorState;
-pub use surrogate::fleet_prior::{FleetPrior, MOST_BYTES, PriorError, fingerprint as fleet_fingerprint};
+pub use surrogate::fleet_prior::{FleetPrior, MOST_BYTES, PriorError, fleet_fingerprint};
 pub use surrogate::kernel::Hyper;
 pub use surrogate::observations::Observation;
 pub use tuner::proposal::{Estimate, Proposal};

@@ -150,7 +150,9 @@ impl FleetPrior {
         // The length, too: a writer could be wrong.
         let per_point = 2 * (self.rows() + 1 + self.factors()) + if self.weight() > 0.0 { packed(knobs) } else { 0 };
         let needed = self.at_map(knobs) + 2 * self.rows() * columns(knobs) + self.points() * per_point + 8;
-        own == Some(fingerprint(knobs)) && usize::from(self.u16(10)) == columns(knobs) && needed == self.bytes.len()
+        own == Some(fleet_fingerprint(knobs))
+            && usize::from(self.u16(10)) == columns(knobs)
+            && needed == self.bytes.len()
     }
 
     /// Whether small or large values are good.
@@ -387,7 +389,7 @@ fn fnv(start: u64, bytes: impl Iterator<Item = u8>) -> u64 {
 /// use trimtab::{Knob, fleet_fingerprint};
 /// assert_ne!(fleet_fingerprint(&[Knob::nominal(4)]), fleet_fingerprint(&[Knob::ranked(4)]));
 /// ```
-pub fn fingerprint(knobs: &[Knob]) -> u64 {
+pub fn fleet_fingerprint(knobs: &[Knob]) -> u64 {
     knobs.iter().fold(FNV, |sum, knob| {
         let (kind, values) = match knob {
             Knob::Nominal { .. } => (0, &[][..]),
