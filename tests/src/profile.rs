@@ -20,9 +20,9 @@ use crate::qemu::Session;
 const PARTS: [(&str, &[&str]); 6] = [
     ("memory", &["compiler_builtins", "__aeabi_mem", "memcpy", "memset", "memclr"]),
     ("functions", &["libm", "short_exp", "math5float4sqrt", "math5float2ln"]),
-    ("kernel", &["surrogate4path", "surrogate7product", "surrogate28Inputs", "Inputs$LT$"]),
+    ("kernel", &["surrogate4path", "surrogate7product", "Inputs$LT$"]),
     ("solve", &["math8cholesky", "surrogate2gp", "math5float3dot", "math5float8subtract", "posterior"]),
-    ("fit", &["surrogate5learn", "surrogate9relevance", "surrogate5noise", "surrogate5costs", "surrogate30Model"]),
+    ("fit", &["surrogate5learn", "surrogate9relevance", "surrogate5noise", "surrogate5costs", "Model$LT$"]),
     ("rows", &["tuner", "acquire", "space", "observations", "math6random", "math4list"]),
 ];
 const OTHER: usize = PARTS.len();

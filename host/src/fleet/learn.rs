@@ -98,12 +98,18 @@ pub(crate) fn run(args: &LearnArgs) -> Result<(), Error> {
     terminal::print(&if args.quiet { format!("{files}\n") } else { format!("{text}written   {files}\n") })
 }
 
+/// Writes a whole file or leaves the old one: statistics may be all that is left of many boards.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let _ = std::fs::create_dir_all(folder);
     }
-    std::fs::write(path, bytes)
-        .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another place", path.display())))
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        Error::Failed(format!("cannot write {}: {error}; choose another place", path.display()))
+    })
 }
 
 /// Refuses boards that do not belong together.

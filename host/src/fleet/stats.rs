@@ -84,8 +84,7 @@ pub(crate) fn write(path: &Path, names: &[String], model: &Model) -> Result<(), 
         repeats: [model.again, model.square],
     };
     let text = serde_json::to_string(&file).map_err(|error| Error::Failed(format!("cannot write JSON: {error}")))?;
-    std::fs::write(path, text + "\n")
-        .map_err(|error| Error::Failed(format!("cannot write {}: {error}; choose another --out", path.display())))
+    super::learn::write(path, (text + "\n").as_bytes())
 }
 
 /// Reads the statistics of a fleet and the names of its knobs.
