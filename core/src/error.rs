@@ -72,7 +72,8 @@ pub enum AskError {
     Uninitialised,
     /// Every feasible combination is measured or pending: the search is complete.
     Exhausted,
-    /// [`MOST_PENDING`](crate::MOST_PENDING) combinations are pending: asked and not told.
+    /// As many combinations are pending, asked and not told, as the tuner has room for:
+    /// [`MOST_PENDING`](crate::MOST_PENDING) unless `tuner!` was given another number.
     TooManyPending {
         /// That limit.
         most: usize,

@@ -100,8 +100,8 @@ impl<const T: usize, const N: usize> Fleet<T, N> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
-    Model<K, M, D, T, P, N>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize, const G: usize>
+    Model<K, M, D, T, P, N, G>
 {
     /// Puts a prior in force, before any observation.
     pub(crate) fn adopt(&mut self, config: &Config, prior: FleetPrior) {

@@ -185,17 +185,22 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     /// Conditions on the costs of all observations in the factor: mean, signal variance and
     /// likelihood. Costs of observations that were there before must be the same.
     pub fn condition(&mut self, y: &[f32], prior: &Prior, repeats: Repeats) {
-        self.whiten_costs(|i| y.get(i).copied().unwrap_or(0.0));
+        self.whiten_costs(|i, _| y.get(i).copied().unwrap_or(0.0));
         self.whiten_ones();
         self.assess(prior, repeats);
         self.weigh();
     }
 
-    /// Whitens the costs that are new.
-    pub(crate) fn whiten_costs(&mut self, y: impl Fn(usize) -> f32) {
+    /// Keeps the cost of an observation that is not whitened yet.
+    pub(crate) fn set_cost(&mut self, i: usize, cost: f32) {
+        self.costs.iter_mut().skip(i).take(1).for_each(|own| *own = cost);
+    }
+
+    /// Whitens the costs that are new; `y` gets the index and what [`set_cost`](Self::set_cost) kept.
+    pub(crate) fn whiten_costs(&mut self, y: impl Fn(usize, f32) -> f32) {
         let (n, known) = (self.len(), self.whitened);
         let Some(costs) = self.costs.get_mut(..n) else { return };
-        costs.iter_mut().enumerate().skip(known).for_each(|(i, cost)| *cost = y(i));
+        costs.iter_mut().enumerate().skip(known).for_each(|(i, cost)| *cost = y(i, *cost));
         self.factor.solve_lower_from(known, costs, |_, _| true);
     }
 

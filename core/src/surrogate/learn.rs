@@ -89,8 +89,8 @@ impl<const K: usize, const T: usize> Learning<K, T> {
     };
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
-    Model<K, M, D, T, P, N>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize, const G: usize>
+    Model<K, M, D, T, P, N, G>
 {
     /// Begins to bring the process up to date with the observations, of which those before
     /// `unchanged` are as they were.

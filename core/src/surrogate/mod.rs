@@ -55,7 +55,8 @@ use success::Success;
 /// Observations needed for the first fit.
 const LEAST_FIT: usize = 3;
 
-/// Most combinations that can be pending (asked and not told), and most that can be queued.
+/// Most combinations that can be pending (asked and not told) unless a tuner has room for more, and
+/// most that can be queued.
 pub const MOST_PENDING: usize = 8;
 
 /// The noise of an observation that says next to nothing about costs, as a share of the signal
@@ -68,13 +69,18 @@ pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
 /// The surrogate of at most T observations: the product kernel without a random map (D = 0),
 /// Matérn + linear with one.
 #[derive(Clone, Debug)]
-pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
-{
+pub(crate) struct Model<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+> {
     pub(crate) geometry: Geometry<K, M, D>,
     pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
-    /// Standardised costs of the fantasies.
-    fantasies: heapless::Vec<f32, MOST_PENDING>,
     pub(crate) gp: Gp<T, P>,
     pub(crate) product: Product<K, M>,
     pub(crate) fit: Fit,
@@ -89,15 +95,14 @@ pub(crate) struct Model<const K: usize, const M: usize, const D: usize, const T:
     pub(crate) factors: u32,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize>
-    Model<K, M, D, T, P, N>
+impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize, const G: usize>
+    Model<K, M, D, T, P, N, G>
 {
     pub(crate) const fn new() -> Self {
         Self {
             geometry: Geometry::empty(),
             observations: Observations::new(),
             standard: Standard::ZERO,
-            fantasies: heapless::Vec::new(),
             gp: Gp::new(),
             product: Product::new(),
             fit: Fit::ZERO,
@@ -153,11 +158,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whitens the costs that are new.
     fn whiten_costs(&mut self) {
-        let Self { observations, standard, fantasies, gp, fleet, .. } = self;
-        gp.whiten_costs(|i| match observations.get(i) {
+        let Self { observations, standard, gp, fleet, .. } = self;
+        gp.whiten_costs(|i, imagined| match observations.get(i) {
             Some(o) if !o.is_failure() => standard.apply(o.value) - fleet.mean(i),
             Some(_) => 0.0,
-            None => fantasies.get(i - observations.len()).copied().unwrap_or(0.0) - fleet.mean(i),
+            None => imagined - fleet.mean(i),
         });
     }
 
@@ -269,8 +274,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     pub(crate) fn imagine(&mut self, space: &Space<K>, c: &Combination<K>) {
         let Posterior { mean, .. } = self.end_prediction();
         let x = self.geometry.locate(space, c);
+        let i = self.observations.combinations().len();
         if self.observations.push_fantasy(c, &x) {
-            let _ = self.fantasies.push(mean);
+            self.gp.set_cost(i, mean);
         }
     }
 
@@ -296,18 +302,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whether pending combinations are in the process as fantasies.
     pub(crate) fn has_fantasies(&self) -> bool {
-        !self.fantasies.is_empty()
+        self.observations.combinations().len() > self.observations.len()
     }
 
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
     pub(crate) fn is_settled(&self) -> bool {
-        self.fantasies.is_empty() && !self.is_learning()
+        !self.has_fantasies() && !self.is_learning()
     }
 
     /// Removes what is imagined from the process.
     pub(crate) fn remove_fantasies(&mut self, config: &Config) {
-        if !self.fantasies.is_empty() {
-            self.fantasies.clear();
+        if self.has_fantasies() {
             self.observations.remove_fantasies();
             self.gp.truncate(self.observations.len());
             self.condition(config);

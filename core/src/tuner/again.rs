@@ -49,8 +49,17 @@ impl<const K: usize> Again<K> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// Whether anything may be measured again.
     fn may_repeat(&self) -> bool {

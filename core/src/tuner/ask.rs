@@ -18,7 +18,7 @@
 //! **Cost.** At most L/2 candidates of O(t²), or L in a space that is its own table.
 
 use super::draw::Draw;
-use super::{MOST_PENDING, Purpose, Tuner, limited};
+use super::{Purpose, Tuner, limited};
 use crate::acquire::cache::Cache;
 use crate::acquire::sweep::Scored;
 use crate::error::AskError;
@@ -47,8 +47,17 @@ pub(super) enum Stage<const K: usize> {
     Propose(Combination<K>),
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// Proposes the next combination to measure. It stays pending until told or cancelled and is
     /// not proposed again meanwhile.
@@ -142,7 +151,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
         }
         self.finish_tell();
         if self.pending.is_full() {
-            return Err(AskError::TooManyPending { most: MOST_PENDING });
+            return Err(AskError::TooManyPending { most: A });
         }
         self.cancel_ask();
         self.search.score = 0.0;

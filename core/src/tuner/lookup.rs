@@ -55,8 +55,17 @@ pub enum Region {
     Polytope,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// CBO-Lookup: proposes the combination nearest to the best point of the region, of those not
     /// asked before.

@@ -9,6 +9,8 @@
 //! | L | rows of the lookup table |
 //! | P | T(T + 1)/2, the numbers of the factor |
 //! | N | numbers that a prior keeps per observation, 0 for a tuner without one |
+//! | G | most limits, gⱼ(c) ≥ 0 |
+//! | A | most pending combinations |
 //!
 //! **Choices**
 //! - The caller owns the loop, the clock and the hardware. A refused call leaves the tuner
@@ -28,9 +30,9 @@
 //!
 //! | T | L | D | no projection | projected to D | cache, no projection |
 //! |---:|---:|---:|---:|---:|---:|
-//! | 32 | 64 | 8 | 9648 | 11728 | 4632 |
-//! | 64 | 256 | 8 | 19632 | 22736 | 34840 |
-//! | 128 | 256 | 16 | 48816 | 58832 | 67608 |
+//! | 32 | 64 | 8 | 9608 | 11688 | 4632 |
+//! | 64 | 256 | 8 | 19592 | 22696 | 34840 |
+//! | 128 | 256 | 16 | 48776 | 58792 | 67608 |
 
 mod again;
 mod ask;
@@ -123,11 +125,13 @@ pub struct Tuner<
     const L: usize,
     const P: usize,
     const N: usize = 0,
+    const G: usize = 0,
+    const A: usize = MOST_PENDING,
 > {
     space: Space<K>,
     config: Config,
     seed: u64,
-    model: Model<K, M, D, T, P, N>,
+    model: Model<K, M, D, T, P, N, G>,
     /// Number of outcomes told, and how many of them were for a combination that already had one.
     tells: u32,
     repeats: u32,
@@ -136,7 +140,7 @@ pub struct Tuner<
     table: LookupTable<K, L>,
     search: Search<K, T>,
     queue: Vec<Combination<K>, MOST_PENDING>,
-    pending: Vec<Combination<K>, MOST_PENDING>,
+    pending: Vec<Combination<K>, A>,
     asking: Stage<K>,
     again: Again<K>,
     /// An outcome that waits for the table, if one does: an `Option` would not be all zero.
@@ -144,14 +148,24 @@ pub struct Tuner<
     waiting: (Combination<K>, Option<f32>),
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// All zero, so that a static tuner costs no flash. Call [`init`](Self::init) before anything
     /// else.
     pub const fn new() -> Self {
         const { assert!(T >= 1 && T <= u16::MAX as usize, "a tuner holds 1 to 65 535 observations") };
         const { assert!(L >= 1, "the lookup table needs at least one row") };
+        const { assert!(A >= 1 && A <= u16::MAX as usize, "1 to 65 535 combinations can be pending") };
         Self {
             space: Space::empty(),
             config: Config::ZERO,
@@ -393,8 +407,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Default for Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Default for Tuner<K, M, D, T, L, P, N, G, A>
 {
     fn default() -> Self {
         Self::new()
@@ -411,7 +434,8 @@ fn limited(limit: u16, room: usize) -> usize {
 /// `observations` is the number of observations to keep and `rows` the number of candidates in the
 /// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map projects the features to that many dimensions, as
 /// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
-/// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`].
+/// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`]. With `pending`, so
+/// many combinations can be asked before the first is told, instead of [`MOST_PENDING`].
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -445,7 +469,7 @@ fn limited(limit: u16, room: usize) -> usize {
 /// ```
 #[macro_export]
 macro_rules! tuner {
-    ($knobs:expr, observations: $t:expr, rows: $l:expr) => {
+    ($knobs:expr, observations: $t:expr, rows: $l:expr $(, limits: $g:expr)? $(, pending: $a:expr)?) => {
         $crate::Tuner<
             { $crate::tuner!(@knobs $knobs) },
             { $crate::sizes::graded_levels(&$knobs) },
@@ -453,6 +477,9 @@ macro_rules! tuner {
             { $crate::tuner!(@observations $t) },
             { $crate::tuner!(@rows $l) },
             { $crate::sizes::triangle($t) },
+            0,
+            { $crate::tuner!(@or 0 $(, $g)?) },
+            { $crate::tuner!(@or $crate::MOST_PENDING $(, $a)?) },
         >
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, prior) => {
@@ -492,6 +519,8 @@ macro_rules! tuner {
         assert!($t >= 1 && $t <= 65_535, "a tuner holds 1 to 65 535 observations");
         $t
     }};
+    (@or $default:expr) => { $default };
+    (@or $default:expr, $given:expr) => { $given };
     (@rows $l:expr) => {{
         assert!($l >= 1, "the lookup table needs at least one row");
         $l

@@ -16,8 +16,17 @@ use crate::space::Space;
 use crate::surrogate::fleet::PriorState;
 use crate::surrogate::fleet_prior::{FleetPrior, NUMBERS};
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// [`init`](Self::init) with what earlier boards taught. The prior must be of the same knobs in
     /// the same order, and of the same goal. The tuner needs room for it: `tuner!` with `prior`.

@@ -94,8 +94,17 @@ impl<const K: usize, const T: usize> Search<K, T> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// Begins a search.
     #[inline(never)]
@@ -320,7 +329,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
     }
 
     /// The variance that a candidate of a given mean needs to beat this score.
-    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P, N> {
+    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P, N, G, A> {
         let (rule, bar) = (self.search.rule, if prune { bar } else { f32::INFINITY });
         move |mean| rule.needed_variance(mean, bar)
     }

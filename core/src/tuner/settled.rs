@@ -24,8 +24,17 @@ const WINDOW: usize = 25;
 /// How many of them must be new combinations, where the others measured old ones again.
 const LEAST: usize = 8;
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// What the next measurement is expected to gain over the best so far, in the units of the
     /// values: the expected improvement of the best candidate of the last [`ask`](Self::ask). `None`

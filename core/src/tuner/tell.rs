@@ -15,8 +15,17 @@ use crate::error::{AskError, EnqueueError, Error, TellError};
 use crate::math::list;
 use crate::space::Combination;
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Tuner<K, M, D, T, L, P, N, G, A>
 {
     /// Queues a combination to be asked before all others, such as a default from a data sheet.
     ///
@@ -299,7 +308,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: us
                     return Err(AskError::Uninitialised.into());
                 }
                 if self.pending.is_full() {
-                    return Err(AskError::TooManyPending { most: MOST_PENDING }.into());
+                    return Err(AskError::TooManyPending { most: A }.into());
                 }
                 if !self.space.is_feasible(&c) {
                     return Err(EnqueueError::Infeasible.into());

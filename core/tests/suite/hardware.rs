@@ -168,6 +168,34 @@ fn pending_combinations_are_scored_as_if_measured() {
     assert!((after.std_dev - before.std_dev).abs() < 0.25 * before.std_dev, "{} {}", after.std_dev, before.std_dev);
 }
 
+/// Up to eight, more room changes nothing; beyond, asks go on until the room or the space ends.
+/// promise: Tuner::ask | as many are pending as there is room for | `TooManyPending` with that number
+#[test]
+fn pending_combinations_are_a_capacity() {
+    type Wide = trimtab::tuner!(KNOBS, observations: 32, rows: 64, pending: 24);
+    let (mut narrow, mut wide) = (tuner(Config::default()), Box::new(Wide::new()));
+    wide.init(Space::new(&KNOBS).expect("a space"), Config::default(), narrow.seed()).expect("it fits");
+    for _ in 0..8 {
+        let c = narrow.ask().expect("a proposal").combination;
+        assert_eq!(wide.ask().map(|p| p.combination), Ok(c));
+        narrow.tell(&c, cost(&c)).expect("taken");
+        wide.tell(&c, cost(&c)).expect("taken");
+    }
+    for _ in 0..trimtab::MOST_PENDING {
+        assert_eq!(wide.ask(), narrow.ask());
+    }
+    assert_eq!(narrow.ask(), Err(AskError::TooManyPending { most: trimtab::MOST_PENDING }));
+    while wide.pending().len() < 24 {
+        let c = wide.ask().expect("there is room").combination;
+        assert_eq!(wide.pending().iter().filter(|own| **own == c).count(), 1);
+    }
+    assert_eq!(wide.ask(), Err(AskError::TooManyPending { most: 24 }));
+    for c in wide.pending().to_vec() {
+        wide.tell(&c, cost(&c)).expect("taken");
+    }
+    assert!(wide.len() == 32 && wide.pending().is_empty());
+}
+
 #[test]
 fn maximising_is_minimising_with_the_other_sign() {
     let mut down = tuner(Config::default());

@@ -74,8 +74,10 @@ pub fn digest<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &Tuner<K, M, D, T, L, P, N>,
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
 ) -> u64 {
     let mut digest = CRC.digest();
     for o in tuner.observations() {

@@ -42,8 +42,17 @@ pub trait AskTell<const K: usize> {
     }
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    AskTell<K> for Tuner<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> AskTell<K> for Tuner<K, M, D, T, L, P, N, G, A>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

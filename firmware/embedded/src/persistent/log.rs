@@ -18,7 +18,9 @@ impl<
     const L: usize,
     const P: usize,
     const N: usize,
-> Persistent<'_, F, K, M, D, T, L, P, N>
+    const G: usize,
+    const A: usize,
+> Persistent<'_, F, K, M, D, T, L, P, N, G, A>
 {
     pub(super) fn stored(&self, dropped: bool) -> Stored {
         match (&self.journal, dropped) {

@@ -87,8 +87,10 @@ pub struct Persistent<
     const L: usize,
     const P: usize,
     const N: usize = 0,
+    const G: usize = 0,
+    const A: usize = { trimtab::MOST_PENDING },
 > {
-    tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
     journal: Result<Journal<F, K>, Trouble>,
     /// The combinations that the last restart enqueued.
     queued: Queue<K>,
@@ -107,11 +109,13 @@ impl<
     const L: usize,
     const P: usize,
     const N: usize,
-> Persistent<'t, F, K, M, D, T, L, P, N>
+    const G: usize,
+    const A: usize,
+> Persistent<'t, F, K, M, D, T, L, P, N, G, A>
 {
     /// Rebuilds the tuner from the log in flash, or starts fresh if there is none.
     pub fn open(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -122,7 +126,7 @@ impl<
     /// [`open`](Self::open) that calls `feed` before each replayed record and around an erase, for a
     /// watchdog that already runs.
     pub fn open_with(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -135,7 +139,7 @@ impl<
     /// [`open_with`](Self::open_with) for a tuner that begins with what earlier boards taught; see
     /// [`Tuner::init_with_prior`]. A log that another prior began counts as that of another tuner.
     pub fn open_with_prior(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
         task: &Task<K>,
         prior: &FleetPrior,
         flash: F,
@@ -148,7 +152,7 @@ impl<
 
     /// Replays the log of a tuner that is initialised.
     fn open_begun(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -179,7 +183,7 @@ impl<
     }
 
     /// The tuner, to look at.
-    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P, N> {
+    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P, N, G, A> {
         self.tuner
     }
 
@@ -349,7 +353,9 @@ impl<
     const L: usize,
     const P: usize,
     const N: usize,
-> AskTell<K> for Persistent<'_, F, K, M, D, T, L, P, N>
+    const G: usize,
+    const A: usize,
+> AskTell<K> for Persistent<'_, F, K, M, D, T, L, P, N, G, A>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

@@ -14,8 +14,10 @@ pub(super) fn rank<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &Tuner<K, M, D, T, L, P, N>,
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
     queued: &Queue<K>,
     record: &Record<K>,
     restarts: u32,

@@ -18,8 +18,10 @@ pub(super) fn initialise<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
 ) {
     tuner.restart();
 }
@@ -33,8 +35,10 @@ pub(super) fn begin_anew<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
 ) -> Queue<K> {
     const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best combinations") };
     let goal = tuner.config().goal;

@@ -160,8 +160,10 @@ pub fn check<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
     space: &Space<K>,
     stream: &[u8],
 ) -> Result<Checked, Mismatch> {
@@ -201,8 +203,10 @@ pub fn start<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
     space: &Space<K>,
     hello: &Hello<'_>,
 ) -> Result<(), Difference> {
@@ -230,8 +234,10 @@ pub fn repeat<
     const L: usize,
     const P: usize,
     const N: usize,
+    const G: usize,
+    const A: usize,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
     frame: &Frame<'_>,
 ) -> Result<bool, Difference> {
     match frame {

@@ -88,9 +88,11 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
         const L: usize,
         const P: usize,
         const N: usize,
+        const G: usize,
+        const A: usize,
     >(
         &mut self,
-        tuner: &Tuner<K, M, D, T, L, P, N>,
+        tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
         about: &About<'_>,
     ) -> Result<(), W::Error> {
         let space = tuner.space();

@@ -32,13 +32,24 @@ struct Pair<
     const L: usize,
     const P: usize,
     const N: usize = 0,
+    const G: usize = 0,
+    const A: usize = { trimtab::MOST_PENDING },
 > {
-    tuner: Tuner<K, M, D, T, L, P, N>,
+    tuner: Tuner<K, M, D, T, L, P, N, G, A>,
     cache: Cache<D, T, L>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize, const N: usize>
-    Pair<K, M, D, T, L, P, N>
+impl<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+> Pair<K, M, D, T, L, P, N, G, A>
 {
     const fn new() -> Self {
         Self { tuner: Tuner::new(), cache: Cache::new() }
