@@ -23,6 +23,7 @@ use heapless::Vec;
 
 use crate::space::knob::Level;
 use crate::space::{Combination, Space, SpaceError};
+use crate::tuner::limits::Margins;
 
 /// An event in the life of a combination.
 ///
@@ -55,6 +56,8 @@ pub enum Event {
     Asked,
     /// Proposed, but will not be told.
     Cancelled,
+    /// Measured, with this value and these margins to limits.
+    Measured(f32, Margins),
 }
 
 /// One entry of a log: an event and the combination it happened to.
@@ -76,8 +79,13 @@ pub struct Record<const K: usize> {
 }
 
 impl<const K: usize> Record<K> {
-    /// Most bytes of the byte form: version, event, value, number of levels, levels.
+    /// Most bytes of the byte form without limits: version, event, value, number of levels, levels.
     pub const MOST_BYTES: usize = 1 + 1 + 4 + 2 + K;
+
+    /// Most bytes of the byte form with so many limits: their number and the margins too.
+    pub const fn most_bytes(limits: usize) -> usize {
+        Self::MOST_BYTES + if limits > 0 { 1 + 4 * limits } else { 0 }
+    }
 
     /// A record of this event.
     pub fn new(c: &Combination<K>, event: Event) -> Self {
@@ -96,10 +104,13 @@ impl<const K: usize> Record<K> {
     }
 }
 
-/// The version of the byte form, and the oldest that can be read: version 1 had no
-/// [`Event::Cancelled`] and was otherwise the same.
+/// The newest version of the byte form, what is written where it says the same, and the oldest that
+/// can be read. Version 1 had no [`Event::Cancelled`], version 2 no [`Event::Measured`]; otherwise they
+/// are the same.
 #[cfg(feature = "postcard")]
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+#[cfg(feature = "postcard")]
+const WITHOUT_LIMITS: u8 = 2;
 #[cfg(feature = "postcard")]
 const OLDEST: u8 = 1;
 
@@ -156,7 +167,8 @@ impl<const K: usize> Record<K> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn to_bytes<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a [u8], RecordError> {
-        match postcard::to_slice(&(VERSION, self), buffer) {
+        let version = if matches!(self.event, Event::Measured(..)) { VERSION } else { WITHOUT_LIMITS };
+        match postcard::to_slice(&(version, self), buffer) {
             Ok(bytes) => Ok(bytes),
             Err(_) => Err(RecordError::NoRoom),
         }
@@ -206,7 +218,14 @@ mod tests {
         // Version 1: the event's number, then two levels, as in logs that are in flash today.
         assert_eq!(Record::from_bytes(&[1, 1, 2, 3, 5]), Ok(Record::new(&c, Event::Failed)));
         assert_eq!(Record::from_bytes(&[2, 4, 2, 3, 5]), Ok(Record::new(&c, Event::Cancelled)));
-        for found in [0, 3] {
+        let margins = Margins::new(&[0.5, -2.0]).unwrap();
+        let mut buffer = [0; Record::<2>::most_bytes(2)];
+        let measured = Record::new(&c, Event::Measured(1.5, margins));
+        let bytes = measured.to_bytes(&mut buffer).unwrap();
+        assert_eq!((bytes.len(), bytes[0]), (Record::<2>::most_bytes(2) - 1, 3));
+        assert_eq!(Record::from_bytes(bytes), Ok(measured));
+        assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
+        for found in [0, 4] {
             assert_eq!(Record::<2>::from_bytes(&[found, 1, 2, 3, 5]), Err(RecordError::Version { found }));
         }
     }

@@ -65,7 +65,7 @@ impl Step {
     /// The measured value, if there is one.
     pub(crate) fn value(&self) -> Option<f32> {
         match self.event {
-            Event::Told(value) => Some(value),
+            Event::Told(value) | Event::Measured(value, _) => Some(value),
             Event::Failed | Event::Enqueued | Event::Asked | Event::Cancelled => None,
         }
     }

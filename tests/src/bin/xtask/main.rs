@@ -34,6 +34,7 @@ The project's own commands.
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench fleet      measurements that board 2, 11 and 101 of a fleet need, with what the others taught
   cargo xtask bench idle       knobs that matter only sometimes, with and without saying so
+  cargo xtask bench limits     a limit on a second number, beside a penalty in the cost and beside failures
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
@@ -103,6 +104,7 @@ fn parse(words: &[&str]) -> Result<Task> {
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
         ["bench", "fleet"] => done(bench_fleet),
         ["bench", "idle"] => done(|| bench("trimtab-tests", "idle")),
+        ["bench", "limits"] => done(|| bench("trimtab-tests", "limits")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
         ["bench", "serve"] => done(|| bench("trimtab-host", "serve")),
@@ -112,8 +114,8 @@ fn parse(words: &[&str]) -> Result<Task> {
         }
         ["bench", ..] => {
             bail!(
-                "there are seven benches: `cargo xtask bench drift`, `… fleet`, `… idle`, `… nearest`, `… peers`, `… real` and \
-                 `… serve`"
+                "there are eight benches: `cargo xtask bench drift`, `… fleet`, `… idle`, `… limits`, `… nearest`, `… peers`, \
+                 `… real` and `… serve`"
             )
         }
         ["paper", rest @ ..] => {
