@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trimtab::Noise;
 
+use crate::session::limits::Limit;
 use crate::session::noise;
 use crate::session::study::{BUDGET, SEED};
 
@@ -15,6 +16,8 @@ const HELP: &str = r#"Example: each line sent, with its answer below
   {"id":1,"config":{"opt":"O3","unroll":2},"mean":null,"std_dev":null}
   {"op":"tell","id":1,"value":0.31}
   {"ok":true,"observations":1,"best":{"config":{"opt":"O3","unroll":2},"value":0.31,"measured":1}}
+
+With "limits":["watts<3"] in the init, a tell has "numbers":{"watts":2.9}, and the best is the best that keeps them.
 
 Other ops: tell with "failed":true, enqueue, cancel, predict, best, export (prints an init that continues the session),
 quit.
@@ -42,6 +45,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SD", default_value = "auto", value_parser = noise::parse, requires = "space")]
     #[arg(allow_negative_numbers = true)]
     pub(crate) noise: Noise,
+    /// Keep a number of each tell below or above a bound, such as 'watts<3'; up to 4 options
+    #[arg(long, value_name = "NAME<BOUND", requires = "space")]
+    pub(crate) limit: Vec<Limit>,
     /// Larger values are better
     #[arg(long, requires = "space")]
     pub(crate) maximize: bool,

@@ -29,8 +29,9 @@ impl Journal {
         fields.append(&mut study.to_fields());
         let mut head = Value::Object(fields).to_string();
         head.pop();
-        // Four characters per level, and the words around them.
-        let longest = 4 * study.space.knobs().len() + 100;
+        // Four characters per level, and the words around them; names are escaped as JSON.
+        let numbers = study.limits.names().into_iter().map(|name| 30 + Value::from(name).to_string().len());
+        let longest = 4 * study.space.knobs().len() + 100 + numbers.sum::<usize>();
         Self { head, records: String::new(), most, longest }
     }
 

@@ -33,6 +33,7 @@ use trimtab::Goal;
 
 use crate::error::Error;
 use crate::session::Study;
+use crate::session::limits::Limits;
 use crate::session::prior::SessionPrior;
 use crate::space::NamedSpace;
 use crate::terminal;
@@ -51,7 +52,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
             let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
             let space = NamedSpace::read(path)?;
             let prior = args.prior.as_deref().map(SessionPrior::read).transpose()?;
-            Server::with(Study { space, goal, seed: args.seed, budget: args.budget, noise: args.noise, prior })?
+            let limits =
+                Limits::new(args.limit.clone(), &space).map_err(|error| Error::Usage(format!("--limit: {error}")))?;
+            let (seed, budget, noise) = (args.seed, args.budget, args.noise);
+            Server::with(Study { space, goal, seed, budget, noise, limits, prior })?
         }
         None => Server::new(),
     };

@@ -2,12 +2,12 @@
 //!
 //! | op | fields | answer |
 //! |---|---|---|
-//! | `init` | `knobs`; optional `forbid`, `only_if`, `goal`, `seed`, `budget`, `noise`, `prior`, `records` | `ok`, `combinations` |
-//! | `ask` | optional `tolerance` | `id`, `config`, `mean`, `std_dev`, `expected_gain`, `settled`, or `exhausted` |
-//! | `tell` | `config` or `id`; `value` or `failed` | `ok`, `observations`, `best` |
+//! | `init` | `knobs`; optional `forbid`, `only_if`, `goal`, `seed`, `budget`, `noise`, `limits`, `prior`, `records` | `ok`, `combinations` |
+//! | `ask` | optional `tolerance` | `id`, `config`, `mean`, `std_dev`, `expected_gain`, `settled`, or `exhausted`; `keep_chance` with limits |
+//! | `tell` | `config` or `id`; `value` or `failed`; `numbers` with limits | `ok`, `observations`, `best` |
 //! | `enqueue`, `cancel` | `config`; for `cancel` also `id` | `ok` |
-//! | `predict` | `config` | `mean`, `std_dev`, `measured` |
-//! | `best` | | `observed`, `posterior`, `noise`; `prior` if there is one |
+//! | `predict` | `config` | `mean`, `std_dev`, `measured`; `keep_chance` with limits |
+//! | `best` | | `observed`, `posterior`, `noise`; `prior` if there is one; `nearest` if nothing keeps the limits |
 //! | `export` | | the `init` that continues this session |
 //! | `quit` | | `ok`, then the process ends |
 //!
@@ -87,8 +87,8 @@ impl Server {
 
     fn obey(&mut self, op: &str, fields: &Fields) -> Result<String, String> {
         let allowed: &[&str] = match op {
-            "init" => &["knobs", "forbid", "only_if", "goal", "seed", "budget", "noise", "prior", "records"],
-            "tell" => &["config", "levels", "id", "value", "failed"],
+            "init" => &["knobs", "forbid", "only_if", "goal", "seed", "budget", "noise", "limits", "prior", "records"],
+            "tell" => &["config", "levels", "id", "value", "numbers", "failed"],
             "cancel" => &["config", "levels", "id"],
             "enqueue" | "predict" => &["config", "levels"],
             "ask" => &["tolerance"],
@@ -121,6 +121,9 @@ impl Server {
                 if let Some(prior) = open.prior() {
                     best["prior"] = prior;
                 }
+                if let Some(nearest) = open.nearest() {
+                    best["nearest"] = nearest;
+                }
                 best
             }
             "export" => return Ok(open.journal.export()),
@@ -128,7 +131,8 @@ impl Server {
                 let levels = open.session.levels(&Place::from_fields(fields)?)?;
                 let prediction = open.session.tuner().predict(&levels);
                 let (mean, std_dev) = prediction.map_or((Value::Null, Value::Null), |p| expected(&p));
-                json!({"mean": mean, "std_dev": std_dev, "measured": open.times(&levels)})
+                let answer = json!({"mean": mean, "std_dev": std_dev, "measured": open.times(&levels)});
+                open.with_chance(answer, &levels)
             }
             _ => {
                 open.apply(Record::from_fields(fields)?)?;
@@ -181,10 +185,11 @@ impl Open {
                 let config = self.session.space().named(&ask.prediction.levels);
                 let gain = self.session.tuner().expected_gain().map_or(Value::Null, number);
                 let settled = self.session.tuner().is_settled(tolerance);
-                json!({
+                let answer = json!({
                     "id": ask.id, "config": config, "mean": mean, "std_dev": std_dev,
                     "expected_gain": gain, "settled": settled,
-                })
+                });
+                self.with_chance(answer, &ask.prediction.levels)
             }
         })
     }
@@ -206,10 +211,43 @@ impl Open {
 
     /// The best measured combination; null if there is none.
     fn best(&self) -> Value {
-        self.session.tuner().best_observed().map_or(
-            Value::Null,
-            |best| json!({"config": self.session.space().named(&best.levels), "value": number(best.value), "measured": best.repeats}),
-        )
+        self.session.tuner().best_observed().map_or(Value::Null, |best| {
+            let config = self.session.space().named(&best.levels);
+            let answer = json!({"config": config, "value": number(best.value), "measured": best.repeats});
+            self.with_numbers(answer, &best.levels)
+        })
+    }
+
+    /// An answer with the mean readings of its combination, if there are limits.
+    fn with_numbers(&self, mut answer: Value, levels: &[Level]) -> Value {
+        if let Some(numbers) = self.session.readings(levels) {
+            answer["numbers"] = json!(numbers);
+        }
+        answer
+    }
+
+    /// An answer with the chance of its combination to keep all limits, if there are any.
+    fn with_chance(&self, mut answer: Value, levels: &[Level]) -> Value {
+        if !self.session.study().limits.is_empty() {
+            answer["keep_chance"] = self.session.tuner().keep_chance(levels).map_or(Value::Null, number);
+        }
+        answer
+    }
+
+    /// The measured combination that breaks the limits least, and which; `None` if one keeps them.
+    fn nearest(&self) -> Option<Value> {
+        if self.session.tuner().best_observed().is_some() {
+            return None;
+        }
+        let (levels, limits) = (self.session.nearest()?, &self.session.study().limits);
+        let margins = limits.margins(self.session.readings(&levels)?).ok()?;
+        let measured = self.session.tuner().measured(&levels)?;
+        let broken = limits.broken(&margins).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let answer = json!({
+            "config": self.session.space().named(&levels), "value": number(measured.value),
+            "measured": measured.repeats, "breaks": broken,
+        });
+        Some(self.with_numbers(answer, &levels))
     }
 
     /// How often a combination was measured with success.
@@ -231,7 +269,9 @@ impl Open {
         self.session.tuner().best_posterior().map_or(Value::Null, |best| {
             let (mean, std_dev) = expected(&best);
             let config = self.session.space().named(&best.levels);
-            json!({"config": config, "mean": mean, "std_dev": std_dev, "measured": self.times(&best.levels)})
+            let answer =
+                json!({"config": config, "mean": mean, "std_dev": std_dev, "measured": self.times(&best.levels)});
+            self.with_numbers(answer, &best.levels)
         })
     }
 }

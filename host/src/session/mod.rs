@@ -2,7 +2,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`study`] | the task of a session: space, goal, seed, budget, noise |
+//! | [`study`] | the task of a session: space, goal, seed, budget, noise, limits |
+//! | [`limits`] | what the best has to keep |
 //! | [`noise`] | what the user knows about the noise |
 //! | [`prior`] | what earlier boards taught |
 //! | [`record`] | one event of a session, as JSON |
@@ -18,18 +19,20 @@
 //! - A refused call changes nothing.
 
 pub(crate) mod csv;
+pub(crate) mod limits;
 pub(crate) mod noise;
 pub(crate) mod prior;
 pub(crate) mod record;
 pub(crate) mod study;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use trimtab::{Config, Event, Level, Noise};
+use trimtab::{Config, Event, Goal, Level, Noise};
 use trimtab_sizes::{AnyTuner, Feasible, Prediction, Setup};
 
 use crate::error::Error;
 use crate::space::{NamedKnob, NamedSpace};
+use limits::Numbers;
 use record::{Expected, Happened, Place, Record};
 
 pub(crate) use study::Study;
@@ -41,6 +44,8 @@ pub(crate) struct Session {
     asked: u64,
     pending: Vec<(u64, Vec<Level>)>,
     measured: HashSet<Vec<Level>>,
+    /// With limits, the mean readings of each combination, and of how many measurements.
+    readings: BTreeMap<Vec<Level>, (u32, Numbers)>,
     /// Measurements that the budget counts.
     spent: usize,
 }
@@ -88,7 +93,8 @@ impl Session {
         let setup =
             Setup { knobs: &knobs, conditions, config, seed: study.seed, observations: study.budget, feasible, prior };
         let tuner = trimtab_sizes::start(setup)?;
-        Ok(Self { tuner, study, asked: 0, pending: Vec::new(), measured: HashSet::new(), spent: 0 })
+        let (pending, measured, readings) = (Vec::new(), HashSet::new(), BTreeMap::new());
+        Ok(Self { tuner, study, asked: 0, pending, measured, readings, spent: 0 })
     }
 
     pub(crate) fn study(&self) -> &Study {
@@ -175,14 +181,18 @@ impl Session {
         let ask = place.id.take_if(|_| matches!(record.happened, Happened::Ask { .. }));
         let levels = self.levels(&place)?;
         let pending = self.pending.iter().position(|(_, own)| *own == levels);
-        let event = match record.happened {
+        let event = match &record.happened {
             Happened::Ask { .. } => {
                 self.check_ask(ask, &levels)?;
                 Event::Asked
             }
-            Happened::Tell { value, .. } => {
+            Happened::Tell { value, numbers, .. } => {
                 self.check_budget(&levels)?;
-                Event::Told(value as f32)
+                let margins = self.study.limits.margins(numbers)?;
+                match margins.is_empty() {
+                    true => Event::Told(*value as f32),
+                    false => Event::Measured(*value as f32, margins),
+                }
             }
             Happened::Failed { .. } => {
                 self.check_budget(&levels)?;
@@ -195,6 +205,9 @@ impl Session {
             Happened::Enqueue {} | Happened::Resume { .. } => Event::Enqueued,
         };
         self.tuner.replay(&levels, event).map_err(|error| format!("the tuner says: {error}"))?;
+        if let Happened::Tell { numbers, .. } = &record.happened {
+            self.keep_readings(&levels, numbers);
+        }
         let id = match event {
             Event::Asked => {
                 self.asked += 1;
@@ -211,6 +224,39 @@ impl Session {
             }
         };
         Ok(Record { place: Place { id, config: None, levels: Some(levels) }, ..record })
+    }
+
+    fn keep_readings(&mut self, levels: &[Level], numbers: &Numbers) {
+        if numbers.is_empty() {
+            return;
+        }
+        let (count, means) = self.readings.entry(levels.to_vec()).or_default();
+        *count += 1;
+        for (name, number) in numbers {
+            let mean = means.entry(name.clone()).or_insert(*number);
+            *mean += number / f64::from(*count) - *mean / f64::from(*count);
+        }
+    }
+
+    /// The mean readings of a combination; `None` without limits or measurements.
+    pub(crate) fn readings(&self, levels: &[Level]) -> Option<&Numbers> {
+        self.readings.get(levels).map(|(_, means)| means)
+    }
+
+    /// The measured combination that breaks the limits least; `None` without limits or measurements.
+    pub(crate) fn nearest(&self) -> Option<Vec<Level>> {
+        let sign = if self.study.goal == Goal::Minimise { 1.0 } else { -1.0 };
+        let all: Vec<_> = self
+            .readings
+            .iter()
+            .filter_map(|(levels, (_, means))| {
+                let margins = self.study.limits.margins(means).ok()?;
+                let cost = self.tuner.measured(levels).map_or(f64::INFINITY, |own| sign * f64::from(own.value));
+                Some((levels, margins, cost))
+            })
+            .collect();
+        let place = limits::nearest(all.iter().map(|(_, margins, cost)| (&margins[..], *cost)))?;
+        all.get(place).map(|(levels, _, _)| (*levels).clone())
     }
 
     /// The combination that `id`, `config` or `levels` names; if several do, they must agree.
@@ -304,6 +350,7 @@ mod tests {
                 seed: 1,
                 budget,
                 noise: Noise::Auto,
+                limits: limits::Limits::default(),
                 prior: None,
             })
             .unwrap();

@@ -5,6 +5,7 @@
 //! {"event":"ask","id":1,"config":{"opt":"O2"},"mean":null,"std_dev":null}
 //! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"seconds":1.2}
 //! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"values":[0.3,0.32],"seconds":2.4}
+//! {"event":"tell","id":1,"config":{"opt":"O2"},"value":0.31,"numbers":{"watts":2.9},"seconds":1.2}
 //! {"event":"failed","id":2,"config":{"opt":"O1"},"why":"exit code 3","stdout":"…","stderr":"…","seconds":0.1}
 //! {"event":"enqueue","levels":[3]}
 //! {"event":"cancel","id":2}
@@ -16,6 +17,7 @@
 //!   enough.
 //! - A log writes `config` for people; an export writes `levels`, so that the largest session fits
 //!   in one message.
+//! - `numbers` has the readings that [limits](super::limits) are on; with `values`, their means.
 //! - A message of `serve` that tells, enqueues or cancels is a record with `op` in place of
 //!   `event`.
 //! - Older exports are read too: `op`, `"failed":true` in a tell, asks without `id`, tells without
@@ -26,6 +28,7 @@ use serde_json::{Map, Value};
 use trimtab::Level;
 
 use super::Session;
+use super::limits::Numbers;
 use crate::space::NamedSpace;
 
 /// Most values of one tell.
@@ -64,6 +67,9 @@ pub(crate) enum Happened {
         /// If there are any, the tuner is told each of these, and `value` is their mean.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         values: Vec<f64>,
+        /// The readings that limits are on.
+        #[serde(skip_serializing_if = "Numbers::is_empty")]
+        numbers: Numbers,
         #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
@@ -131,11 +137,11 @@ impl Record {
 
     /// The same as single tells: the first with the id, the others with the levels that it had.
     pub(crate) fn single(mut self, session: &Session) -> Result<Vec<Self>, String> {
-        let Happened::Tell { values, .. } = &mut self.happened else { return Ok(vec![self]) };
-        let values = std::mem::take(values);
+        let Happened::Tell { values, numbers, .. } = &mut self.happened else { return Ok(vec![self]) };
         if values.is_empty() {
             return Ok(vec![self]);
         }
+        let (values, numbers) = (std::mem::take(values), std::mem::take(numbers));
         if let Some(value) = values.iter().find(|value| !(**value as f32).is_finite()) {
             return Err(format!("the value {value} is too large"));
         }
@@ -143,7 +149,8 @@ impl Record {
         let tell = |(i, value): (usize, &f64)| {
             let id = self.place.id.filter(|_| i == 0);
             let place = Place { id, config: None, levels: Some(levels.clone()) };
-            Self { place, happened: Happened::Tell { value: *value, values: Vec::new(), seconds: None } }
+            let numbers = numbers.clone();
+            Self { place, happened: Happened::Tell { value: *value, values: Vec::new(), numbers, seconds: None } }
         };
         Ok(values.iter().enumerate().map(tell).collect())
     }
@@ -172,7 +179,7 @@ impl Record {
         let place = Place::from_fields(fields)?;
         let (happened, allowed): (_, &[&str]) = match event {
             "ask" => (Happened::Ask { expected: expected(fields)? }, &["id", "config", "levels", "mean", "std_dev"]),
-            "tell" => (told(fields)?, &["id", "config", "levels", "value", "values", "failed", "seconds"]),
+            "tell" => (told(fields)?, &["id", "config", "levels", "value", "values", "numbers", "failed", "seconds"]),
             "failed" => (
                 Happened::Failed { details: details(fields)? },
                 &["id", "config", "levels", "why", "stdout", "stderr", "seconds"],
@@ -224,7 +231,11 @@ fn told(fields: &Fields) -> Result<Happened, String> {
     match (fields.get("value"), fields.get("failed")) {
         (Some(value), None) => {
             let value = value.as_f64().ok_or_else(|| format!("`value` must be a number, not {value}"))?;
-            Ok(Happened::Tell { value, values: values(fields)?, seconds: number(fields, "seconds")? })
+            let (values, numbers) = (values(fields)?, numbers(fields)?);
+            Ok(Happened::Tell { value, values, numbers, seconds: number(fields, "seconds")? })
+        }
+        (None, Some(Value::Bool(true))) if fields.contains_key("numbers") => {
+            Err("a failure has no `numbers`; leave them away, or tell its `value`".into())
         }
         (None, Some(Value::Bool(true))) => Ok(Happened::Failed { details: None }),
         (None, Some(_)) => Err("`failed` can only be true; a measurement that succeeded has a `value`".into()),
@@ -239,6 +250,17 @@ fn values(fields: &Fields) -> Result<Vec<f64>, String> {
     let list = values.as_array().filter(|list| (2..=MOST_VALUES).contains(&list.len()));
     let values = list.and_then(|list| list.iter().map(Value::as_f64).collect());
     values.ok_or_else(|| format!("`values` must be a list of 2 to {MOST_VALUES} numbers"))
+}
+
+/// The readings that limits are on.
+fn numbers(fields: &Fields) -> Result<Numbers, String> {
+    let Some(numbers) = fields.get("numbers") else { return Ok(Numbers::new()) };
+    let object = numbers.as_object().ok_or("`numbers` must be an object with a number per name")?;
+    let number = |(name, number): (&String, &Value)| {
+        let number = number.as_f64().ok_or_else(|| format!("`{name}` in `numbers` must be a number, not {number}"))?;
+        Ok((name.clone(), number))
+    };
+    object.iter().map(number).collect()
 }
 
 fn details(fields: &Fields) -> Result<Option<Box<Details>>, String> {
@@ -279,6 +301,7 @@ mod tests {
             r#"{"event":"tell","id":1,"config":{"opt":"O2"},"value":0.30000000000000004,"seconds":1.2}"#,
             r#"{"event":"tell","levels":[1,0],"value":-1.5}"#,
             r#"{"event":"tell","levels":[1,0],"value":2.0,"values":[1.0,3.0],"seconds":0.1}"#,
+            r#"{"event":"tell","id":1,"value":2.0,"values":[1.0,3.0],"numbers":{"volts":-1e-9,"watts":2.9},"seconds":0.1}"#,
             r#"{"event":"failed","id":2,"config":{"opt":"O1"},"why":"é","stdout":"\u0000","stderr":"","seconds":1.0}"#,
             r#"{"event":"failed","id":3}"#,
             r#"{"event":"enqueue","levels":[3]}"#,
@@ -313,6 +336,10 @@ mod tests {
             (r#"{"event":"tell","id":1}"#, "needs a `value`"),
             (r#"{"event":"tell","id":1,"value":1,"values":[1]}"#, "`values` must be a list of 2 to 1000 numbers"),
             (r#"{"event":"tell","id":1,"value":1,"values":[1,"2"]}"#, "`values` must be a list"),
+            (r#"{"event":"tell","id":1,"value":1,"numbers":3}"#, "`numbers` must be an object"),
+            (r#"{"event":"tell","id":1,"value":1,"numbers":{"watts":"3"}}"#, "`watts` in `numbers` must be a number"),
+            (r#"{"event":"tell","id":1,"value":1,"numbers":{"watts":null}}"#, "must be a number, not null"),
+            (r#"{"event":"tell","id":1,"failed":true,"numbers":{"watts":3}}"#, "a failure has no `numbers`"),
             (r#"{"event":"tell","id":1,"value":"1"}"#, "`value` must be a number, not \"1\""),
             (r#"{"event":"tell","id":1,"value":1,"failed":true}"#, "not both"),
             (r#"{"event":"tell","id":1,"failed":false}"#, "can only be true"),

@@ -1,13 +1,14 @@
 //! What a session is about, and its fields in a log's first line and in the `init` of `serve`.
 //!
 //! ```text
-//! "goal":"minimize","seed":1,"budget":60,"noise":"auto","knobs":[…],"forbid":[…]
+//! "goal":"minimize","seed":1,"budget":60,"noise":"auto","limits":["watts<3"],"knobs":[…],"forbid":[…]
 //! ```
 
 use serde_json::Value;
 use trimtab::{Goal, Noise};
 use trimtab_sizes::MOST;
 
+use super::limits::Limits;
 use super::noise;
 use super::prior::SessionPrior;
 use super::record::Fields;
@@ -18,7 +19,7 @@ pub(crate) const SEED: u64 = 1;
 /// The most measurements of a session; also the budget of one that names none.
 pub(crate) const BUDGET: usize = MOST.2;
 
-/// Space, goal, seed, budget, noise and prior.
+/// Space, goal, seed, budget, noise, limits and prior.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Study {
     pub(crate) space: NamedSpace,
@@ -27,6 +28,8 @@ pub(crate) struct Study {
     /// The most measurements; values told again without an ask are not counted.
     pub(crate) budget: usize,
     pub(crate) noise: Noise,
+    /// What the best has to keep.
+    pub(crate) limits: Limits,
     /// What earlier boards taught.
     pub(crate) prior: Option<SessionPrior>,
 }
@@ -34,6 +37,7 @@ pub(crate) struct Study {
 impl Study {
     /// Reads the fields; only `knobs` is required.
     pub(crate) fn from_fields(fields: &Fields) -> Result<Self, String> {
+        let space = NamedSpace::from_fields(fields)?;
         Ok(Self {
             goal: match fields.get("goal").map(|goal| goal.as_str().unwrap_or("")) {
                 None | Some("minimize") => Goal::Minimise,
@@ -56,7 +60,8 @@ impl Study {
                 None | Some(Value::Null) => None,
                 Some(prior) => Some(SessionPrior::from_text(prior.as_str().unwrap_or("?"))?),
             },
-            space: NamedSpace::from_fields(fields)?,
+            limits: Limits::from_value(fields.get("limits"), &space)?,
+            space,
         })
     }
 
@@ -67,6 +72,10 @@ impl Study {
         fields.insert("seed".into(), self.seed.into());
         fields.insert("budget".into(), Value::from(self.budget));
         fields.insert("noise".into(), noise::to_value(self.noise));
+        // Only if there are any: other logs are as ever.
+        if !self.limits.is_empty() {
+            fields.insert("limits".into(), self.limits.to_value());
+        }
         if let Some(prior) = &self.prior {
             fields.insert("prior".into(), prior.text().into());
         }

@@ -14,13 +14,14 @@
 //! - Without graded knobs the compiler leaves their loops out, which halves the time of an ask.
 //! - Proposals do not depend on the size; a test compares the sizes.
 //! - A cache makes asks faster and changes no bit.
+//! - Every size has room for the most limits: without any, asks take no longer and have the same bits.
 //! - A table row takes eight bytes. 256 are used unless the configuration names a number, as a chip's
 //!   run may.
 
 use trimtab::sizes::{PRIOR, graded_levels, triangle};
 use trimtab::{
-    AskError, Cache, Combination, Config, Event, FleetPrior, Knob, Level, Observation, OnlyIf, PriorState, Record,
-    Space, Tuner,
+    AskError, Cache, Combination, Config, Event, FleetPrior, Knob, Level, MOST_LIMITS, Observation, OnlyIf, PriorState,
+    Record, Space, Tuner,
 };
 use trimtab_embedded::telemetry::{self, Difference, Frame};
 
@@ -84,6 +85,8 @@ pub trait AnyTuner: Send {
     fn best_posterior(&self) -> Option<Prediction>;
     /// What is known of a combination with an outcome.
     fn measured(&self, levels: &[Level]) -> Option<Measured>;
+    /// How likely a combination is to keep all limits; `None` when there is no prediction either.
+    fn keep_chance(&self, levels: &[Level]) -> Option<f32>;
     /// The standard deviation of the noise that the model believes in; 0 for none.
     fn noise(&self) -> f32;
     /// Number of combinations with an outcome, including failures.
@@ -151,7 +154,7 @@ pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
 }
 
 struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize, const N: usize = 0> {
-    tuner: Box<Tuner<K, M, 0, T, ROWS, P, N>>,
+    tuner: Box<Tuner<K, M, 0, T, ROWS, P, N, MOST_LIMITS>>,
     cache: Box<Cache<0, T, { USED_ROWS as usize }>>,
 }
 
@@ -226,6 +229,10 @@ impl<const K: usize, const M: usize, const T: usize, const P: usize, const N: us
     fn measured(&self, levels: &[Level]) -> Option<Measured> {
         let own = self.tuner.observations().find(|own| own.combination.levels() == levels)?;
         Some(measured(&own))
+    }
+
+    fn keep_chance(&self, levels: &[Level]) -> Option<f32> {
+        self.tuner.keep_chance(&self.tuner.space().combination(levels).ok()?)
     }
 
     fn noise(&self) -> f32 {

@@ -132,13 +132,14 @@ pub(crate) fn facts(contents: &Contents) -> Result<[String; 2], Error> {
     let mut session = Session::new(Study { budget: contents.asks().max(1), ..study })?;
     let history = History::replay(&contents.records, &mut session).map_err(Error::Failed)?;
     let space = session.space();
-    let best = history.best(goal).map_or_else(
-        || "nothing was measured with success".into(),
-        |(number, best)| {
-            let value = short(best.value().unwrap_or(f64::NAN));
-            format!("{value}  {}  (measurement {number})", space.short_text(&best.levels))
-        },
-    );
+    let none = match history.breaking() {
+        0 => "nothing was measured with success".into(),
+        _ => format!("nothing keeps {}", session.study().limits),
+    };
+    let best = history.best(goal).map_or(none, |(number, best)| {
+        let value = short(best.value().unwrap_or(f64::NAN));
+        format!("{value}  {}  (measurement {number})", space.short_text(&best.levels))
+    });
     let run = format!(
         "{} of {} combinations: {} measured, {} failed, seed {seed}",
         history.done.len() - history.repeats(),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 use trimtab::{MOST_PENDING, Noise};
 
+use crate::session::limits::{self, Limit};
 use crate::session::noise;
 use crate::session::record::MOST_VALUES;
 use crate::session::study::BUDGET;
@@ -28,11 +29,15 @@ The command runs without a shell, once per measurement. {name} becomes a knob's 
 environment, as TRIMTAB_<NAME>. An exit code other than 0, no number, or more time than --timeout is a failed
 measurement: it counts, the model learns from it, and the run goes on.
 
+Limits: a name as the command prints it, <, <=, > or >=, and a bound; log(name) for numbers that compare by ratio. The
+best is the best that keeps them all. Of `time: 5.2 ms`, `time = 5.2`, `time 5.2` or `{\"time\": 5.2}` the last counts.
+
 Examples:
   trimtab tune --knob opt=O1,O2,O3,Os --knob unroll=1,2,4,8 --budget 16 --log run.jsonl -- ./measure.sh {opt} {unroll}
   trimtab tune --knob level=1..9 --knob threads=1,2,4,8 --time --repeat 3 -- zstd -qkf -{level} -T{threads} data.tar
   trimtab tune --knob size=1..64 --shell -- 'make -s SIZE={size} && ./bench | tail -1'
   trimtab tune --space space.toml --maximize --extract 'rate: ([0-9.]+)' --jobs 4 --log run.jsonl -- ./bench
+  trimtab tune --knob clock=1..9 --knob volt=1..5 --cost time --limit 'watts<3' -- ./bench {clock} {volt}
   trimtab report run.jsonl            what was learned, as one page
   trimtab export run.jsonl --csv      the measurements, for a spreadsheet
 
@@ -88,6 +93,15 @@ pub(crate) struct TuneArgs {
     /// [default: the last number on standard output]
     #[arg(long, value_name = "REGEX", value_parser = expression)]
     pub(crate) extract: Option<Regex>,
+    /// Take the cost by the name that it is printed with, such as time in `time: 5.2 ms`
+    #[arg(long, value_name = "NAME", value_parser = limits::name, conflicts_with_all = ["extract", "time"])]
+    pub(crate) cost: Option<String>,
+    /// Keep a further number that is printed with its name below or above a bound: 'watts<3'; up to 4 options
+    ///
+    /// The best is the best that keeps all limits. The cost then needs --cost, --extract or --time.
+    /// 'log(errors)<1e-6' is for numbers that compare by their ratio.
+    #[arg(long, value_name = "NAME<BOUND")]
+    pub(crate) limit: Vec<Limit>,
     /// Take the time of the command, in seconds, as the cost
     #[arg(long, conflicts_with = "extract")]
     pub(crate) time: bool,
@@ -128,6 +142,7 @@ pub(crate) struct TuneArgs {
     /// Begin with the measurements of this table, which count: a column per knob, and the cost
     ///
     /// As spreadsheets and trimtab export write it, with the names of the columns in the first line.
+    /// A number that a --limit is on has a column of its name.
     /// The cost is the column `cost`, or else `value`, or else the only one that is no knob; `failed`
     /// or nothing in it is a failed measurement.
     #[arg(long, value_name = "FILE.csv")]

@@ -52,6 +52,8 @@ pub(super) struct Start<'a> {
     pub(super) value: Option<f64>,
     /// The mean of its values.
     average: Option<f64>,
+    /// Whether its first measurement keeps all limits.
+    is_kept: bool,
 }
 
 impl<'a> Start<'a> {
@@ -60,18 +62,23 @@ impl<'a> Start<'a> {
         let same = history.trials.iter().filter(|trial| trial.levels == first.levels);
         let values: Vec<f64> = same.filter_map(Trial::value).collect();
         let average = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-        Some(Self { levels: &first.levels, value: first.value(), average })
+        Some(Self { levels: &first.levels, value: first.value(), average, is_kept: first.is_kept() })
     }
 
     /// How far a measured value is from that of the start.
     pub(super) fn gain(&self, value: f64) -> Option<String> {
-        Some(format!("{} from start", self::value(value, self.value?)))
+        Some(format!("{} from start{}", self::value(value, self.value?), self.note()))
     }
 
     /// How far a value that the model expects is from what was measured at the start. Not from what it
     /// expects there: it cuts bad outliers, and a start is often one.
     pub(super) fn expected_gain(&self, mean: f64) -> Option<String> {
-        Some(format!("{} from start", self::value(mean, self.average?)))
+        Some(format!("{} from start{}", self::value(mean, self.average?), self.note()))
+    }
+
+    /// A start that breaks a limit is no rival.
+    fn note(&self) -> &'static str {
+        if self.is_kept { "" } else { ", which breaks a limit" }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The cost in a command's output: its last number, or what a regular expression finds.
+//! The cost in a command's output: its last number, what a regular expression finds, or the number
+//! after a name.
 //!
 //! **Choices**
 //! - The last number counts, because programs print progress first and results at the end.
@@ -7,6 +8,8 @@
 //!   because a wrong cost is worse than none.
 //! - `nan` and `inf` count as numbers and make the measurement fail, so that no earlier number is
 //!   taken instead.
+//! - After a name (`time: 5.2 ms`, `time = 5.2`, `time (ms): 5.2`, `time 5.2`, `"time": 5.2`) the last
+//!   place counts, be there a number or not. A second number that belongs to nothing else fails, too.
 //! - Escape sequences, such as colours, are removed first.
 
 use std::sync::LazyLock;
@@ -26,6 +29,11 @@ static JOINED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 /// What goes on after a number: more of it, or letters with digits among them.
 static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^(?:\.[0-9]|[\pL_]*[0-9_])").ok());
+
+/// How a number goes on if it is part of something else: `5,2`, `12:30`, `1'000`, `5-7`.
+static JOINS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[,:/'’\u{a0}\u{202f}+-][0-9]").ok());
+/// Where the text after a number is about something else: a separator, or another name.
+static CUT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"[,;|&}\])({\[]|[\pL_][\w.%-]*"?[ \t]*[:=]"#).ok());
 
 /// Longest line that is shown.
 const MOST_LETTERS: usize = 60;
@@ -64,6 +72,65 @@ pub(super) fn extracted(text: &str, expression: &Regex) -> Result<Cost, String> 
     let word = found.get(1).or_else(|| found.get(0)).map_or("", |found| found.as_str());
     let line = found.get(0).map_or("", |found| found.as_str()).trim();
     Ok(Cost { value: finite(word.trim())?, line: shown(line) })
+}
+
+/// Reads the number after the last place of a name; `names` are all that are read by name.
+pub(super) fn named(text: &str, name: &str, names: &[&str]) -> Result<Cost, String> {
+    let text = without_escapes(text);
+    let place = place(&text, name)?
+        .ok_or_else(|| format!("nothing that it printed is named `{name}`; print a line such as `{name}: 5`"))?;
+    let start = text[..place].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next().unwrap_or_default().trim();
+    let rest = text[place..].lines().next().unwrap_or_default();
+    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+    let token = || shown(rest.split([' ', '\t']).next().unwrap_or_default().trim_end_matches([',', ';', '"', '}']));
+    // The expression begins at the start of the text or after something that is no word.
+    let found = NUMBER.as_ref().and_then(|own| own.captures(rest)?.get(1)).filter(|found| found.start() == 0);
+    let Some(word) = found else {
+        return Err(format!("`{}` after `{name}` is not a number; print a plain one", token()));
+    };
+    let after = &rest[word.end()..];
+    if [&GOES_ON, &JOINS].into_iter().any(|own| own.as_ref().is_some_and(|own| own.is_match(after))) {
+        return Err(format!("`{}` after `{name}` may be part of `{}`; print a plain number", word.as_str(), token()));
+    }
+    let mut end = CUT.as_ref().and_then(|cut| cut.find(after)).map_or(after.len(), |cut| cut.start());
+    for other in names {
+        end = end.min(after[..end].find(other).unwrap_or(end));
+    }
+    let second = NUMBER.as_ref().and_then(|own| own.captures(&after[..end])?.get(1));
+    if let Some(second) = second {
+        return Err(format!(
+            "two numbers stand after `{name}`, `{}` and `{}`; print one",
+            word.as_str(),
+            second.as_str()
+        ));
+    }
+    Ok(Cost { value: finite(word.as_str())?, line: shown(line) })
+}
+
+/// Where what is said of a name begins, at its last place.
+fn place(text: &str, name: &str) -> Result<Option<usize>, String> {
+    let own = regex::escape(name);
+    // A unit may stand between the name and its sign.
+    let expression = format!(
+        r#"(?m)(?:^|[^\w.-])["']?({own})["']?(?:[ \t]*[(\[][^()\[\]\r\n]*[)\]])?(?:[ \t]*(:=|[:=])[ \t]*|[ \t]+)"#
+    );
+    let expression = Regex::new(&expression).map_err(|_| format!("the name `{name}` is too long"))?;
+    // Without a sign, only a number makes it more than a word in a sentence.
+    let begins = |rest: &str| {
+        let found = NUMBER.as_ref().and_then(|own| own.captures(rest)?.get(1));
+        found.is_some_and(|found| found.start() == 0)
+    };
+    let (mut from, mut last) = (0, None);
+    while let Some(found) = expression.captures_at(text, from) {
+        let (Some(whole), Some(own)) = (found.get(0), found.get(1)) else { break };
+        let line = text[whole.end()..].split('\n').next().unwrap_or_default();
+        if found.get(2).is_some() || begins(line) {
+            last = Some(whole.end());
+        }
+        from = own.end();
+    }
+    Ok(last)
 }
 
 /// An output whose beginning is missing, from its first whole line on, or else its first whole word.
@@ -154,6 +221,76 @@ mod tests {
             [("p99:12.5", 12.5), ("3, 5", 5.0), ("a=1,b=2", 2.0), ("[7]", 7.0), ("x-5", 5.0), ("5kHz", 5.0)]
         {
             assert_eq!(last_number(text).map(|cost| cost.value), Ok(wanted), "{text:?}");
+        }
+    }
+
+    /// promise: trimtab tune | --cost, --limit: how a number is printed | `time: 5.2 ms`, `time = 5.2`, `time 5.2`, JSON; the last counts
+    #[test]
+    fn a_number_is_found_by_its_name() {
+        let find = |text, name| named(text, name, &["time", "watts"]).map(|cost| cost.value);
+        for (text, wanted) in [
+            ("time: 5.2 ms\n", 5.2),
+            ("time = -5.2e-3\r\n", -5.2e-3),
+            ("time 5.2", 5.2),
+            ("time:\t+.5s", 0.5),
+            ("time:=7", 7.0),
+            ("time (ms): 5.2", 5.2),
+            ("time [ms] = 5.2 (of 3 runs)", 5.2),
+            ("wall time: 5", 5.0),
+            ("{\"time\": 5.2, \"watts\": 2.9}", 5.2),
+            ("{\"watts\":2.9,\"time\":5.2}", 5.2),
+            ("{'time': '5.2'}", 5.2),
+            ("time=5.2 watts=2.9", 5.2),
+            ("time 5.2 watts 2.9", 5.2),
+            ("watts 2.9 time 5.2", 5.2),
+            ("time 5.2, watts 2.9", 5.2),
+            ("time: 1\ntime: 2\nwatts: 9\n", 2.0),
+            ("time=1 time=2", 2.0),
+            ("time time 5", 5.0),
+            ("time: 5\nuptime: 7\ntime_ms: 8\ncpu-time: 9\ncpu.time: 9\n", 5.0),
+            ("time: 5\nthat took some time in all\n", 5.0),
+            ("\u{1b}[32mtime:\u{1b}[1m 5\u{1b}[0m ms", 5.0),
+        ] {
+            assert_eq!(find(text, "time"), Ok(wanted), "{text:?}");
+        }
+        for (text, name, wanted) in [
+            ("p99.9 [µs](max): 3", "p99.9 [µs](max)", 3.0),
+            ("a.*b = 3\naxxb = 4", "a.*b", 3.0),
+            ("%cpu 3", "%cpu", 3.0),
+            ("error rate: 1e-6", "error rate", 1e-6),
+        ] {
+            assert_eq!(find(text, name), Ok(wanted), "{text:?}");
+        }
+        assert_eq!(named("a\n  time: 5 ms  \nb", "time", &[]).unwrap().line, "time: 5 ms");
+    }
+
+    /// promise: trimtab tune | --cost, --limit: no such name, two numbers, nan, part of a token | a failed measurement that says why
+    #[test]
+    fn what_is_no_number_after_a_name_says_why() {
+        for (text, wanted) in [
+            ("", "nothing that it printed is named `time`"),
+            ("runtime: 5", "nothing that it printed is named `time`"),
+            ("no time left", "nothing that it printed is named `time`"),
+            ("time: 5\ntime: n/a", "`n/a` after `time` is not a number"),
+            ("time:\n5", "`` after `time` is not a number"),
+            ("{\"time\":[1,2]}", "`[1,2]` after `time` is not a number"),
+            ("time: \u{2212}5", "`\u{2212}5` after `time` is not a number"),
+            ("time: O2", "`O2` after `time` is not a number"),
+            ("time: nan", "is not finite"),
+            ("time: inf", "is not finite"),
+            ("time: 1e60", "is not finite, or too large"),
+            ("time 5.2 3.1", "two numbers stand after `time`, `5.2` and `3.1`"),
+            ("time: 5.2 ± 0.1 ms", "two numbers stand after `time`"),
+            ("time: 5.2 ms 3.1", "two numbers stand after `time`"),
+            ("time: 5,2", "`5` after `time` may be part of `5,2`"),
+            ("time: 1'000", "may be part of"),
+            ("time: 12:30", "may be part of `12:30`"),
+            ("time: 0x10", "may be part of `0x10`"),
+            ("time: 1.2.3", "may be part of"),
+            ("time: 5-7", "may be part of `5-7`"),
+        ] {
+            let error = named(text, "time", &["time", "watts"]).unwrap_err();
+            assert!(error.contains(wanted), "{text:?}: {error}");
         }
     }
 

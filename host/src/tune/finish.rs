@@ -7,7 +7,8 @@
 //!   measured twice, from a noisy one.
 //! - A run that is exhausted or settled sooner gets a round of the same length.
 //! - The rule looks only at the asks so far and at the model, so a resumed run does the same.
-//! - A round measures the 3 combinations with the best predicted means, the one with the fewest
+//! - A round measures the 3 combinations with the best predicted means, of those that may well keep
+//!   all limits, the one with the fewest
 //!   measurements first. While all 3 are under way it waits, whatever --jobs says.
 
 use trimtab::{Goal, Level, Noise};
@@ -18,6 +19,8 @@ use crate::session::Session;
 /// Fewest and most measurements of a round.
 const LEAST: usize = 3;
 const MOST: usize = 10;
+/// With limits it compares those with at least this chance to keep them.
+const LEAST_CHANCE: f32 = 0.2;
 /// How many combinations it compares.
 const COMPARED: usize = 3;
 
@@ -61,6 +64,10 @@ fn next(session: &Session, history: &History) -> Finish {
     }
     let mut best = Vec::new();
     for (place, trial) in history.trials.iter().enumerate().filter(|(place, _)| !history.is_again(*place)) {
+        let may_keep = || tuner.keep_chance(&trial.levels).is_none_or(|chance| chance >= LEAST_CHANCE);
+        if !session.study().limits.is_empty() && !may_keep() {
+            continue;
+        }
         let measured = tuner.measured(&trial.levels).filter(|measured| measured.repeats > 0);
         if let Some((measured, model)) = measured.zip(tuner.predict(&trial.levels)) {
             let cost = if session.study().goal == Goal::Minimise { model.mean } else { -model.mean };

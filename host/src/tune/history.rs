@@ -4,10 +4,12 @@
 //! - Trials stand in the order of the asks; `done` holds their places in the order of the outcomes,
 //!   as best-so-far needs.
 //! - A log is replayed without asking the model, so a log of another version continues too.
+//! - With limits only trials that keep them can be the best, each by its own readings.
 //! - Values stay as they were printed, in double precision; the tuner has them in single precision.
 
 use trimtab::{Goal, Level};
 
+use crate::session::limits::{self, Limits, Numbers};
 use crate::session::record::{Details, Happened, Record};
 use crate::session::{Ask, Session};
 use crate::terminal::plain;
@@ -24,6 +26,9 @@ pub(crate) struct Trial {
     pub(crate) mean: Option<f32>,
     pub(crate) std_dev: Option<f32>,
     pub(crate) outcome: Option<Result<f64, String>>,
+    /// The readings that limits are on, and the margins to those limits.
+    pub(crate) numbers: Numbers,
+    pub(crate) margins: Vec<f32>,
     /// The last line of standard error, if it failed.
     pub(crate) complaint: Option<String>,
     pub(crate) seconds: f64,
@@ -41,6 +46,11 @@ impl Trial {
     pub(crate) fn failure(&self) -> Option<String> {
         let why = self.outcome.as_ref()?.as_ref().err()?;
         Some(self.complaint.as_ref().map_or_else(|| why.clone(), |complaint| format!("{why}: {complaint}")))
+    }
+
+    /// Whether it keeps all limits.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.margins.iter().all(|margin| *margin >= 0.0)
     }
 
     pub(crate) fn value(&self) -> Option<f64> {
@@ -75,8 +85,9 @@ impl History {
                 let (mean, std_dev) = expected.map_or((None, None), |expected| (expected.mean, expected.std_dev));
                 self.trials.push(Trial { id, levels, mean, std_dev, ..Trial::default() });
             }
-            Happened::Tell { value, seconds, .. } => {
+            Happened::Tell { value, numbers, seconds, .. } => {
                 self.finish(self.place(place.id)?, Ok(value), seconds.unwrap_or(0.0));
+                self.limit(numbers, &session.study().limits);
             }
             Happened::Failed { details } => {
                 let found = self.place(place.id)?;
@@ -102,6 +113,14 @@ impl History {
         if let Some(trial) = self.trials.get_mut(place) {
             (trial.outcome, trial.seconds) = (Some(outcome), seconds);
             self.done.push(place);
+        }
+    }
+
+    /// Gives the last outcome its readings.
+    pub(crate) fn limit(&mut self, numbers: Numbers, limits: &Limits) {
+        if let Some(trial) = self.done.last().and_then(|place| self.trials.get_mut(*place)) {
+            trial.margins = limits.margins(&numbers).map(|margins| margins.to_vec()).unwrap_or_default();
+            trial.numbers = numbers;
         }
     }
 
@@ -138,6 +157,20 @@ impl History {
         self.outcomes().filter(|trial| trial.value().is_none()).count()
     }
 
+    /// Number of measurements that break a limit.
+    pub(crate) fn breaking(&self) -> usize {
+        self.outcomes().filter(|trial| !trial.is_kept()).count()
+    }
+
+    /// The trial that breaks the limits least, and the number of its outcome, counted from 1.
+    pub(crate) fn nearest(&self, goal: Goal) -> Option<(usize, &Trial)> {
+        let sign = if goal == Goal::Minimise { 1.0 } else { -1.0 };
+        let measured: Vec<_> = self.outcomes().enumerate().filter(|(_, trial)| trial.value().is_some()).collect();
+        let cost = |trial: &Trial| sign * trial.value().unwrap_or(f64::INFINITY);
+        let place = limits::nearest(measured.iter().map(|(_, trial)| (&trial.margins[..], cost(trial))))?;
+        measured.get(place).map(|(i, trial)| (i + 1, *trial))
+    }
+
     /// The value that two combinations or more have, if no other value was measured.
     pub(crate) fn only_value(&self) -> Option<f64> {
         let mut values = self.outcomes().filter_map(|trial| Some((trial.value()?, &trial.levels)));
@@ -150,11 +183,11 @@ impl History {
         (is_only && is_other).then_some(first)
     }
 
-    /// The first trial with the best value, and the number of its outcome, counted from 1.
+    /// The first trial with the best value that keeps all limits, and the number of its outcome, counted from 1.
     pub(crate) fn best(&self, goal: Goal) -> Option<(usize, &Trial)> {
         let mut best: Option<(usize, &Trial, f64)> = None;
         for (i, trial) in self.outcomes().enumerate() {
-            if let Some(value) = trial.value()
+            if let Some(value) = trial.value().filter(|_| trial.is_kept())
                 && best.as_ref().is_none_or(|(_, _, best)| is_better(goal, value, *best))
             {
                 best = Some((i + 1, trial, value));
@@ -163,12 +196,12 @@ impl History {
         best.map(|(number, trial, _)| (number, trial))
     }
 
-    /// The best value after each outcome, from the first value on.
+    /// The best value after each outcome, from the first value on that keeps all limits.
     pub(crate) fn best_so_far(&self, goal: Goal) -> Vec<f64> {
         let mut best = None;
         self.outcomes()
             .filter_map(|trial| {
-                let value = trial.value();
+                let value = trial.value().filter(|_| trial.is_kept());
                 if let Some(value) = value
                     && best.is_none_or(|best| is_better(goal, value, best))
                 {
@@ -211,5 +244,23 @@ mod tests {
         assert_eq!(history.best(Goal::Maximise).map(|(number, _)| number), Some(2));
         assert_eq!(history.best_so_far(Goal::Minimise), [3.0, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!((history.failures(), history.open().len()), (2, 0));
+    }
+
+    #[test]
+    fn only_what_keeps_the_limits_is_best() {
+        let space = crate::space::NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
+        let limits = Limits::new(vec!["watts<3".parse().unwrap()], &space).unwrap();
+        let mut history = History::default();
+        for (i, (value, watts)) in [(1.0, 9.0), (2.0, 3.5), (5.0, 2.0), (4.0, 2.9), (3.0, 3.0)].into_iter().enumerate()
+        {
+            history.trials.push(Trial { id: i as u64 + 1, levels: vec![i as Level], ..Trial::default() });
+            history.finish(i, Ok(value), 0.0);
+            history.limit([("watts".to_string(), watts)].into(), &limits);
+            let nearest = history.nearest(Goal::Minimise).map(|(number, _)| number);
+            assert_eq!(nearest, Some([1, 2, 3, 4, 4][i]));
+        }
+        assert_eq!(history.best(Goal::Minimise).map(|(number, _)| number), Some(4));
+        assert_eq!(history.best_so_far(Goal::Minimise), [5.0, 4.0, 4.0]);
+        assert_eq!(history.breaking(), 3);
     }
 }

@@ -11,6 +11,7 @@
 //! - Every row becomes an ask and its outcome, so the log needs no other form, and resumes.
 //! - The cost is the column `cost`, or else `value`, or else the only one that is no knob. Others are
 //!   ignored, so what `export` wrote can be imported.
+//! - A number that a limit is on needs its column, under its name.
 //! - A cost of `failed` or nothing is a failure.
 
 use std::path::Path;
@@ -18,12 +19,14 @@ use std::path::Path;
 use serde_json::Value;
 use trimtab::{Level, Noise};
 
+use super::export;
 use super::history::{History, Trial};
 use super::keep;
 use super::log::Log;
 use super::plan::Plan;
 use crate::error::Error;
 use crate::session::csv::{Row, Table};
+use crate::session::limits::Numbers;
 use crate::session::record::{Details, Happened};
 use crate::session::{Session, Study};
 
@@ -36,6 +39,8 @@ pub(super) struct Imported {
     pub(super) levels: Vec<Level>,
     /// `None` if it failed.
     pub(super) value: Option<f64>,
+    /// The readings that limits are on; none if it failed.
+    pub(super) numbers: Numbers,
 }
 
 /// Reads a table.
@@ -69,7 +74,14 @@ fn parse(text: &str, study: &Study) -> Result<Vec<Imported>, String> {
             .ok_or_else(|| format!("there is no column `{}`; add it, with the level that the knob had", knob.name()))
     });
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let others: Vec<usize> = (0..table.heads.len()).filter(|place| !columns.contains(place)).collect();
+    let limited = study.limits.names().into_iter().map(|name| {
+        let head = export::column(name);
+        let place = column(&head).ok_or_else(|| format!("there is no column `{head}`, which a limit needs; add it"))?;
+        Ok((name.to_string(), place))
+    });
+    let limited = limited.collect::<Result<Vec<_>, String>>()?;
+    let is_other = |place: &usize| !columns.contains(place) && limited.iter().all(|(_, own)| own != place);
+    let others: Vec<usize> = (0..table.heads.len()).filter(is_other).collect();
     let cost = ["cost", "value"].into_iter().filter_map(column).find(|place| others.contains(place));
     let cost = match (cost, &others[..]) {
         (Some(cost), _) | (None, &[cost]) => cost,
@@ -81,7 +93,7 @@ fn parse(text: &str, study: &Study) -> Result<Vec<Imported>, String> {
     };
     let mut rows: Vec<(usize, Imported)> = Vec::new();
     for row in &table.rows {
-        let imported = imported(&table, row, &columns, cost, study)
+        let imported = imported(&table, row, (&columns, cost, &limited), study)
             .and_then(|imported| {
                 let before = rows.iter().find(|(_, other)| other.levels == imported.levels);
                 check_repeat(&imported, before, study.noise)?;
@@ -93,7 +105,13 @@ fn parse(text: &str, study: &Study) -> Result<Vec<Imported>, String> {
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-fn imported(table: &Table, row: &Row, columns: &[usize], cost: usize, study: &Study) -> Result<Imported, String> {
+/// One row; the columns are those of the knobs, of the cost, and of the numbers that limits are on.
+fn imported(
+    table: &Table,
+    row: &Row,
+    (columns, cost, limited): (&[usize], usize, &[(String, usize)]),
+    study: &Study,
+) -> Result<Imported, String> {
     let level = |(knob, place): (&crate::space::NamedKnob, &usize)| {
         let field = &row.fields[*place];
         // Of a knob that is idle; of another one it is an error below.
@@ -115,13 +133,24 @@ fn imported(table: &Table, row: &Row, columns: &[usize], cost: usize, study: &St
     }
     let field = &row.fields[cost];
     if field.is_empty() || field == "failed" {
-        return Ok(Imported { levels, value: None });
+        return Ok(Imported { levels, value: None, numbers: Numbers::new() });
     }
-    let value = table.pointed(field).parse::<f64>().ok().filter(|value| (*value as f32).is_finite());
-    let Some(value) = value else {
+    let number = |field: &str| {
+        let number = table.pointed(field).parse::<f64>().ok();
+        number.filter(|number| (*number as f32).is_finite())
+    };
+    let numbers = limited.iter().map(|(name, place)| {
+        let field = &row.fields[*place];
+        let number = number(field).ok_or_else(|| {
+            format!("`{field}` of `{name}` is not a number; write digits with a point, or `failed` as the cost")
+        })?;
+        Ok((name.clone(), number))
+    });
+    let numbers = numbers.collect::<Result<Numbers, String>>()?;
+    let Some(value) = number(field) else {
         return Err(format!("the cost `{field}` is not a number; write digits with a point, or `failed`"));
     };
-    Ok(Imported { levels, value: Some(value) })
+    Ok(Imported { levels, value: Some(value), numbers })
 }
 
 /// Whether the tuner takes a combination again.
@@ -147,7 +176,8 @@ pub(super) fn apply(
     log: &mut Option<Log>,
 ) -> Result<(), Error> {
     let is_other = |(row, trial): (&Imported, &Trial)| {
-        row.levels != trial.levels || trial.outcome.is_some() && row.value != trial.value()
+        let is_same = row.value == trial.value() && row.numbers == trial.numbers;
+        row.levels != trial.levels || trial.outcome.is_some() && !is_same
     };
     if rows.iter().zip(&history.trials).any(is_other) {
         return Err(Error::Usage(
@@ -166,7 +196,10 @@ pub(super) fn apply(
         };
         let none = String::new;
         let happened = match row.value {
-            Some(value) => Happened::Tell { value, values: Vec::new(), seconds: None },
+            Some(value) => {
+                let (values, numbers) = (Vec::new(), row.numbers.clone());
+                Happened::Tell { value, values, numbers, seconds: None }
+            }
             None => Happened::Failed {
                 details: Some(Box::new(Details {
                     why: "imported as failed".into(),
@@ -184,6 +217,7 @@ pub(super) fn apply(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::limits::Limits;
     use crate::space::NamedSpace;
     use trimtab::Goal;
 
@@ -191,12 +225,14 @@ mod tests {
         let mut space =
             NamedSpace::new(["opt=O1,O2", "n=0.5,1,2"].iter().map(|knob| knob.parse().unwrap()).collect()).unwrap();
         space.forbid("opt=O1 & n=2").unwrap();
-        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise, prior: None }
+        let limits = Limits::default();
+        Study { space, goal: Goal::Minimise, seed: 1, budget: 9, noise, limits, prior: None }
     }
 
     #[test]
     fn rows_become_measurements() {
-        let row = |levels: [Level; 2], value| Imported { levels: levels.to_vec(), value };
+        let numbers = Numbers::new;
+        let row = |levels: [Level; 2], value| Imported { levels: levels.to_vec(), value, numbers: numbers() };
         let wanted = [row([1, 0], Some(3.5)), row([0, 1], None), row([1, 2], Some(-4.0))];
         for text in [
             "opt,n,cost\nO2,0.5,3.5\nO1,1,failed\nO2,2,-4\n",
@@ -204,6 +240,27 @@ mod tests {
             "note;opt;n;cost\nfirst;O2;0,5;3,5\n;O1;1;failed\n;O2;2;-4\n",
         ] {
             assert_eq!(parse(text, &study(Noise::Auto)).unwrap(), wanted, "{text}");
+        }
+    }
+
+    /// promise: trimtab tune | --import with limits | a column per limited number; a missing one or a bad number is named
+    #[test]
+    fn limited_numbers_have_columns() {
+        let mut study = study(Noise::Auto);
+        let limits = ["watts<3", "seconds<9"].map(|limit| limit.parse().unwrap());
+        study.limits = Limits::new(limits.to_vec(), &study.space).unwrap();
+        let rows = parse("opt,n,time,watts,number seconds\nO2,1,5,2.5,-1\nO1,1,failed,,\n", &study).unwrap();
+        let numbers = [("watts".to_string(), 2.5), ("seconds".to_string(), -1.0)];
+        assert_eq!((rows[0].value, &rows[0].numbers), (Some(5.0), &numbers.into()));
+        assert_eq!((rows[1].value, rows[1].numbers.len()), (None, 0));
+        for (text, wanted) in [
+            ("opt,n,cost,watts\nO2,1,5,2.5\n", "there is no column `number seconds`, which a limit needs"),
+            ("opt,n,cost,watts,number seconds\nO2,1,5,,1\n", "line 2: `` of `watts` is not a number"),
+            ("opt,n,cost,watts,number seconds\nO2,1,5,nan,1\n", "line 2: `nan` of `watts` is not a number"),
+            ("opt,n,watts,number seconds\nO2,1,5,1\n", "there is no column with the cost"),
+        ] {
+            let error = parse(text, &study).unwrap_err();
+            assert!(error.contains(wanted), "{text}: {error}");
         }
     }
 

@@ -34,7 +34,10 @@ pub(crate) fn outcome(
     session.apply(record.clone()).map_err(Error::Failed)?;
     match record.happened {
         Happened::Failed { details: Some(details) } => history.fail(place, &details),
-        Happened::Tell { value, seconds, .. } => history.finish(place, Ok(value), seconds.unwrap_or(0.0)),
+        Happened::Tell { value, numbers, seconds, .. } => {
+            history.finish(place, Ok(value), seconds.unwrap_or(0.0));
+            history.limit(numbers, &session.study().limits);
+        }
         _ => {}
     }
     Ok(())

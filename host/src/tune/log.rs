@@ -17,8 +17,8 @@
 //! - Each line has a [checksum](super::seal), so that no changed bit becomes another cost. Logs of
 //!   format 1 have none and are still read.
 //! - A last line without its end was torn. It is dropped, and what it recorded happens again.
-//! - A log goes on only with its own space, goal, seed, noise, command and cost; the budget may
-//!   change.
+//! - A log goes on only with its own space, goal, seed, noise, limits, command and cost; the budget
+//!   may change.
 //! - One program at a time writes to it.
 //!
 //! **Cost.** Lines over 4 MiB are refused; the longest that is written is a failure with 128 KiB of
@@ -102,6 +102,12 @@ impl Header {
             changed("the seed", &old.seed.to_string(), &now.seed.to_string())
         } else if old.noise != now.noise {
             changed("--noise", &noise::text(old.noise), &noise::text(now.noise))
+        } else if old.limits != now.limits {
+            let named = |study: &Study| match study.limits.is_empty() {
+                true => "none".into(),
+                false => study.limits.to_string(),
+            };
+            changed("--limit", &named(&old), &named(&now))
         } else if old.prior != now.prior {
             let named = |study: &Study| study.prior.as_ref().map_or("none".into(), |prior| format!("{prior:?}"));
             changed("--prior", &named(&old), &named(&now))
@@ -293,7 +299,9 @@ mod tests {
 
     fn header() -> Header {
         let space = NamedSpace::new(vec!["opt=O1,O2".parse().unwrap(), "n=1..4".parse().unwrap()]).unwrap();
-        let study = Study { space, goal: Goal::Minimise, seed: 7, budget: 9, noise: Noise::Given(0.1), prior: None };
+        let limits = Default::default();
+        let study =
+            Study { space, goal: Goal::Minimise, seed: 7, budget: 9, noise: Noise::Given(0.1), limits, prior: None };
         Header::new(&study, &["echo".into(), "{n}".into()], false, "last number".into())
     }
 
@@ -376,6 +384,7 @@ mod tests {
         says(&|new| drop(new.study.insert("seed".into(), 8.into())), "the seed was 7 and is 8");
         says(&|new| drop(new.study.insert("goal".into(), "maximize".into())), "the goal was minimize and is maximize");
         says(&|new| drop(new.study.insert("noise".into(), "none".into())), "--noise was 0.1 and is none");
+        says(&|new| drop(new.study.insert("limits".into(), "watts < 3".into())), "--limit was none and is watts<3");
         says(&|new| drop(new.study.remove("noise")), "--noise was 0.1 and is auto");
         says(&|new| new.command[1] = "{opt} x".into(), "the command was `echo '{n}'` and is `echo '{opt} x'`");
         says(&|new| new.shell = true, "and is --shell `echo '{n}'`");

@@ -3,13 +3,15 @@
 //! | failure | when |
 //! |---|---|
 //! | exit code 3, ended by signal 11 | the command failed or was killed |
-//! | no number, not finite | its standard output has no cost |
+//! | no number, not finite | its standard output has no cost, or not every number that a limit is on |
 //! | more than 30 s | `--timeout` |
 //!
 //! **Choices**
 //! - A failure is an outcome like any other.
 //! - A program that is missing ends the run, unless its name depends on a knob: it would fail every
 //!   time. Levels that cannot be passed to it (a NUL, too long) are a failure.
+//! - Of several runs the limited numbers are made as the cost is; with the least cost, they are those
+//!   of its run.
 //! - The last 64 KiB of each output of a failure are kept.
 
 use std::io::ErrorKind;
@@ -24,6 +26,7 @@ use super::history::last_line;
 use super::process::{self, Ended, Finished, Stop};
 use super::template::Template;
 use crate::error::Error;
+use crate::session::limits::Numbers;
 use crate::space::NamedSpace;
 
 /// Bytes kept from the end of each output of a failure.
@@ -34,6 +37,8 @@ pub(super) const MOST_KEPT: usize = 64 << 10;
 pub(crate) enum Rule {
     LastNumber,
     Extract(Regex),
+    /// The number after this name.
+    Named(String),
     /// Wall time in seconds.
     Time,
 }
@@ -46,6 +51,19 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
+    /// The numbers that limits are on, from those of several runs.
+    fn numbers(self, costs: &[f64], all: &[Numbers]) -> Numbers {
+        let least = costs.iter().zip(all).min_by(|a, b| a.0.total_cmp(b.0)).map(|(_, numbers)| numbers.clone());
+        let mut numbers = least.unwrap_or_default();
+        if self.by != By::Min {
+            for (name, number) in &mut numbers {
+                let readings: Vec<f64> = all.iter().filter_map(|own| own.get(name).copied()).collect();
+                *number = self.cost(&readings);
+            }
+        }
+        numbers
+    }
+
     /// One cost from several.
     fn cost(self, costs: &[f64]) -> f64 {
         let mut sorted = costs.to_vec();
@@ -67,6 +85,8 @@ pub(crate) struct Measurer {
     pub(crate) space: NamedSpace,
     pub(crate) template: Template,
     pub(crate) rule: Rule,
+    /// The names of further numbers, which limits are on.
+    pub(crate) names: Vec<String>,
     pub(crate) repeat: Repeat,
     pub(crate) timeout: Option<Duration>,
 }
@@ -74,11 +94,13 @@ pub(crate) struct Measurer {
 /// The result of a measurement.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The cost, the costs that it is the mean of, and the line that the last was read from.
+    /// The cost, the costs that it is the mean of, the numbers that limits are on, and the lines that the
+    /// last were read from.
     Value {
         value: f64,
         values: Vec<f64>,
-        line: Option<String>,
+        numbers: Numbers,
+        lines: Vec<String>,
     },
     Failed(Failure),
     /// The user stopped it.
@@ -106,12 +128,13 @@ impl Failure {
 impl Measurer {
     /// Runs a command once and takes its last number.
     pub(crate) fn of(space: NamedSpace, template: Template) -> Self {
-        Self { space, template, rule: Rule::LastNumber, repeat: Repeat { count: 1, by: By::Median }, timeout: None }
+        let (rule, repeat) = (Rule::LastNumber, Repeat { count: 1, by: By::Median });
+        Self { space, template, rule, names: Vec::new(), repeat, timeout: None }
     }
 
     /// Measures a combination; also returns the total seconds that the command took.
     pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
-        let (mut costs, mut last, mut total) = (Vec::new(), None, 0.0);
+        let (mut costs, mut all, mut last, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0.0);
         for _ in 0..self.repeat.count {
             let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
                 Ok(finished) => finished,
@@ -120,23 +143,24 @@ impl Measurer {
             let seconds = finished.time.as_secs_f64();
             total += seconds;
             match self.judge(finished) {
-                Outcome::Value { value, line, .. } => {
+                Outcome::Value { value, numbers, lines, .. } => {
                     costs.push(value);
-                    last = line;
+                    all.push(numbers);
+                    last = lines;
                 }
                 other => return Ok((other, total)),
             }
         }
-        let value = self.repeat.cost(&costs);
+        let (value, numbers) = (self.repeat.cost(&costs), self.repeat.numbers(&costs, &all));
         let values = if self.repeat.by == By::Mean && costs.len() > 1 { costs } else { Vec::new() };
-        Ok((Outcome::Value { value, values, line: last }, total))
+        Ok((Outcome::Value { value, values, numbers, lines: last }, total))
     }
 
     /// Judges one run of the command.
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
         let text = if finished.is_cut { extract::whole(&text) } else { &text };
-        let read = |cost: extract::Cost| (cost.value, Some(cost.line));
+        let read = |cost: extract::Cost| (cost.value, vec![cost.line]);
         let cost = match finished.ended {
             Ended::Stopped => return Outcome::Stopped,
             Ended::TimedOut => Err(format!("more than {} s", self.timeout.unwrap_or_default().as_secs_f64())),
@@ -144,15 +168,35 @@ impl Measurer {
             Ended::ByItself(_) => match &self.rule {
                 Rule::LastNumber => extract::last_number(text).map(read),
                 Rule::Extract(expression) => extract::extracted(text, expression).map(read),
-                Rule::Time => Ok((finished.time.as_secs_f64(), None)),
+                Rule::Named(name) => extract::named(text, name, &self.all_names()).map(read),
+                Rule::Time => Ok((finished.time.as_secs_f64(), Vec::new())),
             },
         };
-        match cost {
-            Ok((value, line)) => Outcome::Value { value, values: Vec::new(), line },
+        match cost.and_then(|cost| self.with_numbers(text, cost)) {
+            Ok((value, numbers, lines)) => Outcome::Value { value, values: Vec::new(), numbers, lines },
             Err(why) => {
                 Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
             }
         }
+    }
+
+    /// The names of all numbers that are read by name.
+    fn all_names(&self) -> Vec<&str> {
+        let cost = if let Rule::Named(name) = &self.rule { Some(name) } else { None };
+        self.names.iter().chain(cost).map(String::as_str).collect()
+    }
+
+    /// The cost with the numbers that limits are on, and the lines that all were read from.
+    fn with_numbers(&self, text: &str, cost: (f64, Vec<String>)) -> Result<(f64, Numbers, Vec<String>), String> {
+        let ((value, mut lines), mut numbers) = (cost, Numbers::new());
+        for name in &self.names {
+            let extract::Cost { value, line } = extract::named(text, name, &self.all_names())?;
+            numbers.insert(name.clone(), value);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        Ok((value, numbers, lines))
     }
 
     /// A failure if another combination may start another program, else an error.
@@ -211,7 +255,8 @@ mod tests {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let words = ["sh", "-c", script].map(String::from);
         let template = Template::parse(&words, false, &space).unwrap();
-        let measurer = Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)) };
+        let names = if script.contains("watts") { vec!["watts".into()] } else { Vec::new() };
+        let measurer = Measurer { space, template, rule, names, repeat, timeout: Some(Duration::from_millis(300)) };
         measurer.measure(&[1], &Stop::default()).unwrap().0
     }
 
@@ -251,12 +296,37 @@ mod tests {
     }
 
     #[test]
+    fn limited_numbers_of_several_runs_are_made_as_the_cost_is() {
+        let numbers = |watts: f64| Numbers::from([("watts".to_string(), watts)]);
+        let all = [numbers(3.0), numbers(1.0), numbers(8.0)];
+        let watts = |by| Repeat { count: 3, by }.numbers(&[2.0, 1.0, 4.0], &all)["watts"];
+        assert_eq!((watts(By::Median), watts(By::Mean), watts(By::Min)), (3.0, 4.0, 1.0));
+    }
+
+    #[test]
+    fn a_number_that_a_limit_is_on_must_be_printed() {
+        let named = |script: &str| measured(script, Rule::Named("time".into()), ONCE);
+        let Outcome::Value { value, numbers, lines, .. } = named("echo time: 5 ms; echo watts = 2.5 W") else {
+            panic!("no value")
+        };
+        assert_eq!((value, numbers["watts"]), (5.0, 2.5));
+        assert_eq!(lines, ["time: 5 ms", "watts = 2.5 W"]);
+        for (script, wanted) in [
+            ("echo time: 5 # watts", "nothing that it printed is named `watts`"),
+            ("echo time: 5; echo watts: none", "`none` after `watts` is not a number"),
+            ("echo watts: 5", "nothing that it printed is named `time`"),
+        ] {
+            let Outcome::Failed(failure) = named(script) else { panic!("{script}") };
+            assert!(failure.why.contains(wanted), "{}", failure.why);
+        }
+    }
+
+    #[test]
     fn a_program_that_is_missing_is_fatal_unless_a_knob_names_it() {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let measure = |word: &str| {
             let template = Template::parse(&[word.to_string()], false, &space).unwrap();
-            let measurer =
-                Measurer { space: space.clone(), template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
+            let measurer = Measurer::of(space.clone(), template);
             measurer.measure(&[0], &Stop::default())
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
@@ -270,7 +340,7 @@ mod tests {
             let knob = crate::space::NamedKnob::new("x", vec![level.into(), "short".into()], None).unwrap();
             let space = NamedSpace::new(vec![knob]).unwrap();
             let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
-            let measurer = Measurer { space, template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
+            let measurer = Measurer::of(space, template);
             let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
             assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
         }

@@ -145,6 +145,13 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Error> {
         };
         return Err(Error::Failed(format!("every measurement failed, {done} of {done}: {last}{hint}")));
     }
+    if done > 0 && summary.is_none_kept() {
+        let (limits, broken) = (&plan.study.limits, history.breaking());
+        return Err(Error::Failed(format!(
+            "no measurement keeps {limits}: {broken} of {done} break a limit; a larger --budget goes on; for another \
+             bound, begin a run with --import of what trimtab export writes"
+        )));
+    }
     Ok(())
 }
 
@@ -161,6 +168,8 @@ enum End {
     GaveUp,
 }
 
+/// So many readings tell whether a limit should be on a log scale.
+const MANY_READINGS: usize = 10;
 /// So many equal values are worth a warning.
 const MANY_EQUAL: usize = 5;
 
@@ -292,14 +301,12 @@ impl Tuning<'_> {
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, shown) = match outcome {
             Outcome::Stopped => return Ok(()),
-            Outcome::Value { value, mut values, line } => {
-                if let Some(line) = line {
-                    self.view.read(line);
-                }
+            Outcome::Value { value, mut values, numbers, lines } => {
+                self.view.read(lines);
                 if self.plan.study.noise == Noise::None {
                     values.clear();
                 }
-                (Happened::Tell { value, values, seconds: Some(seconds) }, None)
+                (Happened::Tell { value, values, numbers, seconds: Some(seconds) }, None)
             }
             Outcome::Failed(failure) => {
                 let (line, Failure { why, stdout, stderr }) = (failure.line(), failure);
@@ -310,6 +317,19 @@ impl Tuning<'_> {
         keep::outcome(happened, place, &mut self.session, &mut self.history, &mut self.log)?;
         self.view.finished(&self.history, &self.history.trials[place], shown.as_deref());
         let values = self.history.done.len() - self.history.failures();
+        if values == MANY_READINGS {
+            for limit in self.plan.study.limits.iter() {
+                let readings = self.history.outcomes().filter_map(|trial| trial.numbers.get(limit.name()).copied());
+                if limit.is_better_by_ratio(&readings.collect::<Vec<_>>()) {
+                    self.view.note(&format!(
+                        "hint: `{}` is often far above its bound, so --limit '{}' would teach more; the measurements so \
+                         far can be exported and imported",
+                        limit.name(),
+                        limit.by_ratio()
+                    ));
+                }
+            }
+        }
         if let Some(value) = self.history.only_value().filter(|_| values == MANY_EQUAL) {
             self.view.note(&format!(
                 "warning: all {values} values so far are {value}; does the command use the levels, and is this the \

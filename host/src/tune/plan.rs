@@ -10,6 +10,7 @@ use super::log::Header;
 use super::measure::{Measurer, Repeat, Rule};
 use super::template::Template;
 use crate::error::Error;
+use crate::session::limits::Limits;
 use crate::session::prior::SessionPrior;
 use crate::session::record::{Happened, Place, Record};
 use crate::session::{Session, Study};
@@ -39,17 +40,32 @@ impl Plan {
         let rule = match &args.extract {
             Some(expression) => Rule::Extract(expression.clone()),
             None if args.time => Rule::Time,
-            None => Rule::LastNumber,
+            None => args.cost.clone().map_or(Rule::LastNumber, Rule::Named),
         };
+        if let (Rule::LastNumber, Some(limit)) = (&rule, args.limit.first()) {
+            return Err(Error::Usage(format!(
+                "--limit '{limit}' needs to know which number is the cost; add --cost NAME, --extract REGEX or --time"
+            )));
+        }
+        let limits =
+            Limits::new(args.limit.clone(), &space).map_err(|error| Error::Usage(format!("--limit: {error}")))?;
         let by = args.by.unwrap_or(if args.time { By::Min } else { By::Median });
         let repeat = Repeat { count: args.repeat, by };
         let cost = cost(&rule, repeat);
         let goal = if args.maximize { Goal::Maximise } else { Goal::Minimise };
         let prior = args.prior.as_deref().map(SessionPrior::read).transpose()?;
-        let study =
-            Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise, prior };
+        let study = Study {
+            space: space.clone(),
+            goal,
+            seed: args.seed,
+            budget: args.budget,
+            noise: args.noise,
+            limits,
+            prior,
+        };
         let header = Header::new(&study, &args.command, args.shell, cost);
-        let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
+        let names = study.limits.names().into_iter().map(String::from).collect();
+        let measurer = Measurer { space, template, rule, names, repeat, timeout: args.timeout };
         let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);
         Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, until_settled, give_up })
     }
@@ -83,6 +99,7 @@ fn cost(rule: &Rule, repeat: Repeat) -> String {
     let cost = match rule {
         Rule::LastNumber => "last number".into(),
         Rule::Extract(expression) => format!("extract {expression}"),
+        Rule::Named(name) => format!("number after `{name}`"),
         Rule::Time if repeat.count == 1 => "time, least of 1".into(),
         Rule::Time => "time".into(),
     };

@@ -23,6 +23,7 @@ use super::change::{self, Start};
 use super::history::{History, Trial};
 use super::plan::Plan;
 use crate::draw::number::{duration, grouped, short, sparkline};
+use crate::session::limits;
 use crate::terminal;
 
 /// Width of the sparkline.
@@ -39,8 +40,8 @@ pub(crate) struct View<'a> {
     begun: Instant,
     /// Outcomes that were in the log already.
     before: usize,
-    /// The line that the first cost was read from, until it is shown.
-    first: Option<String>,
+    /// The lines that the first cost and its numbers were read from, until they are shown.
+    first: Vec<String>,
     is_first_known: bool,
 }
 
@@ -58,15 +59,22 @@ impl<'a> View<'a> {
             (false, true) => Shown::Bar(bar(plan.study.budget as u64)),
             (false, false) => Shown::Lines,
         };
-        let view =
-            Self { plan, shown, begun: Instant::now(), before: history.done.len(), first: None, is_first_known: false };
+        let view = Self {
+            plan,
+            shown,
+            begun: Instant::now(),
+            before: history.done.len(),
+            first: Vec::new(),
+            is_first_known: false,
+        };
         let space = &plan.study.space;
         let (knobs, combinations) = (space.knobs().len(), space.cardinality());
         let plural = if knobs == 1 { "" } else { "s" };
         view.note(&format!(
-            "Tuning {knobs} knob{plural}, {} combinations, {} measurements",
+            "Tuning {knobs} knob{plural}, {} combinations, {} measurements{}",
             grouped(&combinations),
-            plan.study.budget
+            plan.study.budget,
+            if plan.study.limits.is_empty() { String::new() } else { format!(", keeping {}", plan.study.limits) }
         ));
         if view.before > 0 {
             view.note(&format!("{} of them are known already", view.before));
@@ -83,10 +91,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Takes the line that a cost was read from; the first is shown with the next outcome.
-    pub(crate) fn read(&mut self, line: String) {
+    /// Takes the lines that a cost was read from; the first are shown with the next outcome.
+    pub(crate) fn read(&mut self, lines: Vec<String>) {
         if !std::mem::replace(&mut self.is_first_known, true) {
-            self.first = Some(line);
+            self.first = lines;
         }
     }
 
@@ -102,22 +110,37 @@ impl<'a> View<'a> {
         let (number, budget) = (history.done.len(), self.plan.study.budget);
         let text = self.text(history, trial, true);
         let is_best = history.best(self.plan.study.goal).is_some_and(|(best, _)| best == number);
-        let first = self.first.take();
-        let read = first.as_ref().map_or_else(String::new, |first| format!("  (read from `{first}`)"));
+        let first = std::mem::take(&mut self.first);
+        let read = match first.is_empty() {
+            true => String::new(),
+            false => format!("  (read from `{}`)", first.join("`, `")),
+        };
         let line = match (failure, trial.value()) {
             (Some(failure), _) => format!("{number:>4} of {budget}: failed{again}  {text}  ({failure})"),
             (None, value) => {
                 let value = value.map_or_else(String::new, short);
                 let best = if is_best { "  best" } else { "" };
-                format!("{number:>4} of {budget}: {value}{best}{again}  {text}{read}")
+                let numbers = self.numbers(trial);
+                format!("{number:>4} of {budget}: {value}{numbers}{best}{again}  {text}{read}")
             }
         };
         match &self.shown {
             Shown::Lines => self.note(&line),
-            Shown::Bar(_) if failure.is_some() || first.is_some() => self.note(&line),
+            Shown::Bar(_) if failure.is_some() || !first.is_empty() => self.note(&line),
             Shown::Bar(_) | Shown::Nothing => {}
         }
         self.redraw(history, None);
+    }
+
+    /// The readings of a trial, and the limits that it breaks.
+    fn numbers(&self, trial: &Trial) -> String {
+        let limits = &self.plan.study.limits;
+        let broken = limits::joined(&limits.broken(&trial.margins));
+        match (limits.is_empty(), broken.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => format!("  {}", limits.readings(&trial.numbers)),
+            (false, false) => format!("  {}: breaks {broken}", limits.readings(&trial.numbers)),
+        }
     }
 
     /// A combination, or with many knobs what differs and by how much.
@@ -148,6 +171,9 @@ impl<'a> View<'a> {
             0 => String::new(),
             failures => format!("{failures} failed  "),
         };
+        if history.breaking() > 0 {
+            prefix += &format!("{} break a limit  ", history.breaking());
+        }
         if let Some(left) = self.left(done) {
             prefix += &format!("{} left", duration(left.as_secs()));
         }
@@ -158,9 +184,9 @@ impl<'a> View<'a> {
         }
         if let Some((_, best)) = history.best(self.plan.study.goal) {
             lines.push(format!(
-                "best  {}  {}",
+                "best  {}{}",
                 short(best.value().unwrap_or(f64::NAN)),
-                clipped(&self.text(history, best, false))
+                clipped(&format!("{}  {}", self.numbers(best), self.text(history, best, false)))
             ));
             lines.push(sparkline(&history.best_so_far(self.plan.study.goal), WIDTH));
         }

@@ -65,6 +65,8 @@ const BLOCKS: &[(&str, &str, How)] = &[
     ),
     ("host/docs/bench.md", "sbatch", Not("needs a cluster; the parts of a race are tested in bench.rs")),
     ("host/docs/fleet.md", "trimtab learn", By("boards_teach_the_next_one")),
+    ("host/docs/limits.md", "#!/bin/sh", By("the_examples_of_the_documentation_are_what_comes_out")),
+    ("host/docs/limits.md", "trimtab tune", By("the_examples_of_the_documentation_are_what_comes_out")),
     (
         "host/docs/paper/claims.md",
         "trimtab bench --problem bqp,ising",

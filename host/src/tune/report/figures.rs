@@ -5,15 +5,20 @@
 //! - The effects of all knobs share one scale: a flat line does not matter.
 //! - Values use a log axis if they are positive and the largest is a hundred times the smallest.
 //! - Points outside a scale are drawn at its edge.
+//! - The front of a trade-off is over what keeps the other limits: the best for every bound that one
+//!   might set.
 
 use std::fmt::Write;
+
+use trimtab::Goal;
 
 use super::effects::Effect;
 use crate::draw::number::{short, with_error};
 use crate::draw::plot::Axis;
 use crate::draw::svg::{Svg, number};
+use crate::session::limits::Limit;
 use crate::space::NamedKnob;
-use crate::tune::history::{History, Trial};
+use crate::tune::history::{History, Trial, is_better};
 
 const WIDTH: f64 = 450.0;
 const HEIGHT: f64 = 296.0;
@@ -135,7 +140,8 @@ pub(super) fn progress(history: &History, best: &[f64], cost: &str) -> String {
     for (i, trial) in history.outcomes().enumerate() {
         let at = x.place(i as f64 + 1.0);
         let (class, height, text) = match &trial.outcome {
-            Some(Ok(value)) => ("dot", y.place(*value), shown(*value)),
+            Some(Ok(value)) if trial.is_kept() => ("dot", y.place(*value), shown(*value)),
+            Some(Ok(value)) => ("broken", y.place(*value), format!("{}, breaks a limit", shown(*value))),
             Some(Err(why)) => ("lost", UPWARDS.0 - 4.0, why.clone()),
             None => continue,
         };
@@ -179,6 +185,93 @@ pub(super) fn foretold(history: &History, noise: f64, cost: &str) -> String {
     }
     let scale = x_numbers(&mut svg, &x);
     end(svg, &format!("measured {cost}{scale}"))
+}
+
+/// The cost over the number that limit `j` is on; `best` is the number and the cost of the best.
+pub(super) fn tradeoff(
+    history: &History,
+    (j, limit): (usize, &Limit),
+    (goal, cost): (Goal, &str),
+    best: Option<(f64, f64)>,
+) -> String {
+    let points = || {
+        history
+            .outcomes()
+            .enumerate()
+            .filter_map(|(i, trial)| Some((i + 1, *trial.numbers.get(limit.name())?, trial.value()?, trial)))
+    };
+    let readings = points().map(|(_, number, ..)| number).chain([limit.bound()]);
+    let across = match limit.is_log() {
+        false => Range::around(readings, true),
+        true => {
+            // What is not positive stands on the edge, a little outside the others.
+            let all = readings.filter(|number| *number > 0.0);
+            let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+            Range { low: low / 2.0, high: high * 2.0, is_log: true }
+        }
+    };
+    let upwards = Range::around(points().map(|(_, _, value, _)| value).chain(best.map(|best| best.1)), true);
+    let (x, y) = (across.axis(ACROSS), upwards.axis(UPWARDS));
+    let about = "A dot per measurement, filled if it keeps all limits; the dashed line is the limit, and the step line \
+                 the best for every bound.";
+    let mut svg = begin(&cut(&limit.to_string(), 40), about, &y, &cut(cost, 30));
+    let at = x.place(limit.bound());
+    let broken = if limit.is_lower() { (ACROSS.0, at) } else { (at, ACROSS.1) };
+    svg.rect(broken.0, UPWARDS.1, broken.1 - broken.0, UPWARDS.0 - UPWARDS.1, "beyond");
+    svg.path(
+        &front(points().filter(|(.., trial)| keeps_others(trial, j)).map(|(_, x, y, _)| (x, y)), limit, goal, (&x, &y)),
+        "line front",
+    );
+    svg.line((at, UPWARDS.0), (at, UPWARDS.1), "level");
+    // What keeps the limits lies on top.
+    for is_kept in [false, true] {
+        for (number_of, number, value, trial) in points().filter(|(.., trial)| trial.is_kept() == is_kept) {
+            let class = if is_kept { "mean" } else { "broken" };
+            let title = format!("measurement {number_of}: {} {}, {}", limit.name(), shown(number), shown(value));
+            let place: [(&str, &dyn std::fmt::Display); 4] = [
+                ("cx", &self::number(x.place(number))),
+                ("cy", &self::number(y.place(value))),
+                ("r", &if trial.is_kept() { "3.4" } else { "3" }),
+                ("class", &class),
+            ];
+            svg.element_with_title("circle", &place, &title);
+        }
+    }
+    if let Some((reading, value)) = best {
+        let (at, height) = (x.place(reading), y.place(value));
+        let place: [(&str, &dyn std::fmt::Display); 4] =
+            [("cx", &number(at)), ("cy", &number(height)), ("r", &"7"), ("class", &"ring")];
+        svg.element_with_title("circle", &place, "the best");
+    }
+    let scale = x_numbers(&mut svg, &x);
+    end(svg, &format!("{}{scale}", cut(limit.name(), 40)))
+}
+
+/// Whether a trial keeps every limit but one.
+pub(super) fn keeps_others(trial: &Trial, but: usize) -> bool {
+    trial.margins.iter().enumerate().all(|(j, margin)| j == but || *margin >= 0.0)
+}
+
+/// The best cost for every bound, as steps.
+fn front(points: impl Iterator<Item = (f64, f64)>, limit: &Limit, goal: Goal, (x, y): (&Axis, &Axis)) -> String {
+    let mut points: Vec<(f64, f64)> = points.collect();
+    let sign = if limit.is_lower() { -1.0 } else { 1.0 };
+    points.sort_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
+    let (mut path, mut best): (String, Option<f64>) = (String::new(), None);
+    for (reading, value) in points {
+        if best.is_some_and(|best| !is_better(goal, value, best)) {
+            continue;
+        }
+        let (at, height) = (number(x.place(reading)), number(y.place(value)));
+        let _ = match best.replace(value) {
+            None => write!(path, "M{at} {height}"),
+            Some(_) => write!(path, "H{at}V{height}"),
+        };
+    }
+    if best.is_some() {
+        let _ = write!(path, "H{}", number(if limit.is_lower() { ACROSS.0 } else { ACROSS.1 }));
+    }
+    path
 }
 
 /// Mean and standard deviation of the prediction, value, and number of each measurement. The

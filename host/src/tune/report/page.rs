@@ -16,9 +16,10 @@ use crate::draw::ABOUT;
 use crate::draw::number::{grouped, rough};
 use crate::draw::svg::escape;
 use crate::session::Session;
+use crate::session::limits::{self, Numbers};
 use crate::tune::believed::noisy_best;
 use crate::tune::change::{self, Start};
-use crate::tune::history::History;
+use crate::tune::history::{History, Trial, is_better};
 use crate::tune::log::Header;
 use crate::tune::template::Template;
 
@@ -54,6 +55,9 @@ impl Page<'_> {
         html += &STYLE.concat();
         html += "</style>\n</head>\n<body>\n";
         let mut sections = vec![("best", "Best", self.best()), ("progress", "Progress", self.progress())];
+        if !self.session.study().limits.is_empty() {
+            sections.push(("limits", "Limits", self.limits()));
+        }
         if let Some(learned) = self.learned {
             let effects = learned.effects();
             sections.push(("effects", "What each knob does", self.effects(&effects)));
@@ -83,11 +87,14 @@ impl Page<'_> {
     }
 
     /// What the numbers mean.
-    fn cost(&self) -> &'static str {
-        match (self.header.cost.starts_with("time"), self.goal()) {
-            (true, _) => "seconds",
-            (false, Goal::Minimise) => "cost",
-            (false, Goal::Maximise) => "gain",
+    fn cost(&self) -> &str {
+        let cost = &self.header.cost;
+        let named = cost.strip_prefix("number after `").and_then(|rest| rest.split_once('`'));
+        match (named, self.goal()) {
+            (Some((name, _)), _) => name,
+            (None, _) if cost.starts_with("time") => "seconds",
+            (None, Goal::Minimise) => "cost",
+            (None, Goal::Maximise) => "gain",
         }
     }
 
@@ -111,7 +118,12 @@ impl Page<'_> {
             if failures > 0 { format!("{failures} failed") } else { "none failed".into() },
             if self.goal() == Goal::Minimise { "Small" } else { "Large" },
             escape(
-                &self.header.cost.replace("extract ", "match of ").replace("last number", "last on standard output")
+                &self
+                    .header
+                    .cost
+                    .replace("extract ", "match of ")
+                    .replace("last number", "last on standard output")
+                    .replacen("number after ", "one after ", 1)
             ),
             self.session.study().seed
         );
@@ -127,32 +139,38 @@ impl Page<'_> {
     }
 
     fn best(&self) -> String {
-        let Some((number, best)) = self.history.best(self.goal()) else {
-            return "<p>Nothing was measured with success.</p>\n".into();
+        let observed = self.history.best(self.goal());
+        let limits = &self.session.study().limits;
+        let that_keeps = match limits.is_empty() {
+            true => String::new(),
+            false => format!(" that keeps {}", escape(&limits.to_string())),
         };
-        let value = shown(best.value().unwrap_or(f64::NAN));
         if let Some(model) = noisy_best(self.session) {
             let expected = shown_with(model.prediction.mean.into(), model.prediction.std_dev.into());
             let gain = Start::of(self.history)
                 .and_then(|start| start.expected_gain(model.prediction.mean.into()))
                 .map_or_else(String::new, |gain| format!(", {gain}"));
-            let mut html = format!("<p><strong>{expected}</strong>, {}{gain}.</p>\n", model.measured());
+            let mut html = format!("<p><strong>{expected}</strong>{that_keeps}, {}{gain}.</p>\n", model.measured());
             html += &self.pasted(&model.prediction.levels);
+            html += &self.readings(self.session.readings(&model.prediction.levels), " on average");
             let noise = rough(self.noise());
-            let _ = writeln!(
-                html,
-                "<p>By the model, because measurements have noise, about {noise} each. The best single value, {value} \
-                 in measurement {number}, may have been luck.</p>"
-            );
+            let _ = write!(html, "<p>By the model, because measurements have noise, about {noise} each.");
+            let Some((number, best)) = observed else { return html + "</p>\n" };
+            let value = shown(best.value().unwrap_or(f64::NAN));
+            let _ = writeln!(html, " The best single value, {value} in measurement {number}, may have been luck.</p>");
             if best.levels != model.prediction.levels {
                 html += &self.pasted(&best.levels);
             }
             return html;
         }
+        let Some((number, best)) = observed else { return self.nearest() };
+        let value = shown(best.value().unwrap_or(f64::NAN));
         let gain = Start::of(self.history).and_then(|start| start.gain(best.value()?));
         let gain = gain.map_or_else(String::new, |gain| format!(", {gain}"));
-        let mut html = format!("<p>By observation: <strong>{value}</strong>, measurement {number}{gain}.</p>\n");
+        let mut html =
+            format!("<p>By observation: <strong>{value}</strong>{that_keeps}, measurement {number}{gain}.</p>\n");
         html += &self.pasted(&best.levels);
+        html += &self.readings(Some(&best.numbers), "");
         if let Some(model) = self.session.tuner().best_posterior() {
             let expected = shown_with(model.mean.into(), model.std_dev.into());
             if model.levels == best.levels {
@@ -164,9 +182,73 @@ impl Page<'_> {
                      been luck.</p>"
                 );
                 html += &self.pasted(&model.levels);
+                html += &self.readings(self.session.readings(&model.levels), "");
             }
         }
         html
+    }
+
+    /// Why there is no best, and what breaks the limits least.
+    fn nearest(&self) -> String {
+        let limits = &self.session.study().limits;
+        let nearest = self.history.nearest(self.goal()).filter(|_| !limits.is_empty());
+        let Some((number, nearest)) = nearest else { return "<p>Nothing was measured with success.</p>\n".into() };
+        let value = shown(nearest.value().unwrap_or(f64::NAN));
+        let limits = escape(&limits.to_string());
+        let mut html = format!(
+            "<p>No measurement keeps {limits}. The nearest is measurement {number}: <strong>{value}</strong>.</p>\n"
+        );
+        html += &self.pasted(&nearest.levels);
+        html + &self.readings(Some(&nearest.numbers), "")
+    }
+
+    /// Readings as a paragraph of their own, if there are any.
+    fn readings(&self, numbers: Option<&Numbers>, note: &str) -> String {
+        let readings = numbers.map_or_else(String::new, |numbers| self.session.study().limits.readings(numbers));
+        match readings.is_empty() {
+            true => String::new(),
+            false => format!("<p>{}{note}.</p>\n", clean(&readings.replace('-', "−"))),
+        }
+    }
+
+    /// The trade-off with each limit as a picture, and what each limit costs.
+    fn limits(&self) -> String {
+        let limits = &self.session.study().limits;
+        let best = match noisy_best(self.session) {
+            Some(best) => {
+                let numbers = self.session.readings(&best.prediction.levels).cloned();
+                numbers.map(|numbers| (numbers, f64::from(best.prediction.mean)))
+            }
+            None => self.history.best(self.goal()).and_then(|(_, best)| Some((best.numbers.clone(), best.value()?))),
+        };
+        let mut html = String::from("<figure>\n<div class=\"panels\">\n");
+        for (j, limit) in limits.iter().enumerate() {
+            let best = best.as_ref().and_then(|(numbers, value)| Some((*numbers.get(limit.name())?, *value)));
+            html += &figures::tradeoff(self.history, (j, limit), (self.goal(), self.cost()), best);
+        }
+        let others = if limits.iter().count() > 1 { " among what keeps the other limits" } else { "" };
+        let _ = writeln!(
+            html,
+            "</div>\n<figcaption>One dot per measurement: filled if it keeps every limit, hollow if not; the best has a ring. The dashed line \
+             is the limit; what lies in the shade breaks it. The step line is the best for every bound that you might \
+             set{others}.</figcaption>\n</figure>"
+        );
+        let rows = limits.iter().enumerate().map(|(j, limit)| {
+            let breaks = |trial: &&Trial| trial.margins.get(j).is_some_and(|margin| *margin < 0.0);
+            let measured = self.history.outcomes().filter(|trial| trial.value().is_some()).count();
+            let broken = self.history.outcomes().filter(breaks).count();
+            let mut only: Option<f64> = None;
+            for trial in self.history.outcomes().filter(breaks).filter(|trial| figures::keeps_others(trial, j)) {
+                let value = trial.value();
+                if value.zip(only).is_none_or(|(value, best)| is_better(self.goal(), value, best)) {
+                    only = value;
+                }
+            }
+            let only = only.map_or_else(|| "none".into(), shown);
+            [figures::cut(&limit.to_string(), 60), (measured - broken).to_string(), broken.to_string(), only]
+        });
+        let heads = ["limit", "kept by", "broken by", "best that breaks only this one"];
+        html + &table("What the limits cost", &heads, rows)
     }
 
     fn pasted(&self, levels: &[Level]) -> String {
@@ -199,10 +281,11 @@ impl Page<'_> {
     fn progress(&self) -> String {
         let best = self.history.best_so_far(self.goal());
         let figure = figures::progress(self.history, &best, self.cost());
+        let broken = if self.history.breaking() > 0 { " Hollow dots break a limit." } else { "" };
         let failures = if self.history.failures() > 0 { " Failures stand on the lower edge." } else { "" };
         format!(
             "<figure>\n<div class=\"panels\">\n{figure}</div>\n\
-             <figcaption>One dot per measurement; the line is the best so far.{failures}</figcaption>\n</figure>\n"
+             <figcaption>One dot per measurement; the line is the best so far.{broken}{failures}</figcaption>\n</figure>\n"
         )
     }
 
@@ -227,7 +310,7 @@ impl Page<'_> {
         html += "</figure>\n";
         let rows = effects.iter().map(|effect| {
             let knob = &knobs[effect.knob];
-            let is_better = |a: f64, b: f64| crate::tune::history::is_better(self.goal(), a, b);
+            let is_better = |a: f64, b: f64| is_better(self.goal(), a, b);
             let mut best: Option<(usize, f64)> = None;
             for (level, mean) in effect.levels.iter().enumerate().filter_map(|(i, level)| Some((i, level.as_ref()?.0)))
             {
@@ -321,7 +404,18 @@ impl Page<'_> {
                 the log.</p>\n"
     }
 
+    /// The readings of a measurement, and the limits that it breaks.
+    fn kept(&self, trial: &Trial) -> String {
+        let limits = &self.session.study().limits;
+        let (readings, broken) = (limits.readings(&trial.numbers).replace('-', "−"), limits.broken(&trial.margins));
+        match broken.is_empty() {
+            true => readings,
+            false => format!("{readings}: breaks {}", limits::joined(&broken)),
+        }
+    }
+
     fn measurements(&self) -> String {
+        let limits = &self.session.study().limits;
         let rows = self.history.outcomes().zip(&self.history.done).enumerate().map(|(i, (trial, place))| {
             let came = match &trial.outcome {
                 Some(Ok(value)) => shown(*value),
@@ -333,9 +427,18 @@ impl Page<'_> {
             let expected = expected.unwrap_or_else(|| "anything".into());
             let took = format!("{} s", shown(trial.seconds));
             let again = if self.history.is_again(*place) { ", again" } else { "" };
-            [format!("{}{again}", i + 1), figures::cut(&self.levels(&trial.levels), 2000), came, expected, took]
+            let mut row = vec![
+                format!("{}{again}", i + 1),
+                figures::cut(&self.levels(&trial.levels), 2000),
+                came,
+                expected,
+                took,
+            ];
+            row.extend((!limits.is_empty()).then(|| self.kept(trial)));
+            row
         });
-        let heads = ["", "levels", self.cost(), "expected", "took"];
+        let mut heads = vec!["", "levels", self.cost(), "expected", "took"];
+        heads.extend((!limits.is_empty()).then_some("limits"));
         format!(
             "<details>\n<summary>{} measurements in order</summary>\n{}</details>\n",
             self.history.done.len(),
@@ -354,7 +457,7 @@ fn unbroken(line: &str) -> String {
 }
 
 /// A table whose first column names the rows.
-fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+fn table(caption: &str, heads: &[&str], rows: impl Iterator<Item = impl AsRef<[String]>>) -> String {
     let mut html = String::from("<div class=\"scroll\"><table class=\"left\">\n");
     if !caption.is_empty() {
         let _ = writeln!(html, "<caption>{caption}</caption>");
@@ -364,7 +467,7 @@ fn table<const N: usize>(caption: &str, heads: &[&str; N], rows: impl Iterator<I
     html += "</tr></thead>\n<tbody>\n";
     for row in rows {
         html += "<tr>";
-        for (i, cell) in row.iter().enumerate() {
+        for (i, cell) in row.as_ref().iter().enumerate() {
             let _ = match i {
                 0 if cell.chars().count() > 40 => write!(html, "<th scope=\"row\" class=\"wrap\">{}</th>", clean(cell)),
                 0 => write!(html, "<th scope=\"row\">{}</th>", clean(cell)),

@@ -2,6 +2,7 @@
 
 mod limits;
 mod records;
+mod second_number;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -9,6 +9,7 @@ mod many;
 mod noise;
 mod repeat;
 mod report;
+mod second_number;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
