@@ -4,7 +4,7 @@
 //! - A session is locked while it works, and Python's other threads go on.
 //! - What is told without having been asked is asked first, as `tune --import` does, so that a log
 //!   holds it.
-//! - A value is checked before it is logged: a refused call changes neither tuner nor log.
+//! - A value and its numbers are checked before they are logged: a refused call changes neither tuner nor log.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,8 +15,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use trimtab::Level;
+use trimtab_sizes::Prediction;
 
 use crate::error::Error;
+use crate::session::limits::Numbers;
 use crate::session::record::{Details, Fields, Happened, Place, Record};
 use crate::session::{Ask, Next, Session as Host, Study};
 use crate::tune::believed::noisy_best;
@@ -96,8 +98,8 @@ impl Session {
         })
     }
 
-    /// Tells one value or several of one combination.
-    fn tell(&self, py: Python<'_>, place: &str, values: Vec<f64>) -> PyResult<()> {
+    /// Tells one value or several of one combination, and the numbers that limits are on.
+    fn tell(&self, py: Python<'_>, place: &str, values: Vec<f64>, numbers: Numbers) -> PyResult<()> {
         self.with(py, |state| {
             let value = values.iter().sum::<f64>() / values.len().max(1) as f64;
             if values.is_empty() {
@@ -108,9 +110,10 @@ impl Session {
                     "the value must be a finite number, not {bad}; tell a failure by failed"
                 )));
             }
+            state.session.study().limits.margins(&numbers).map_err(Error::Usage)?;
             let trial = state.trial(place)?;
             let values = if values.len() > 1 { values } else { Vec::new() };
-            state.outcome(trial, Happened::Tell { value, values, seconds: None })
+            state.outcome(trial, Happened::Tell { value, values, numbers, seconds: None })
         })
     }
 
@@ -145,7 +148,17 @@ impl Session {
         })
     }
 
-    /// The best: by the model if there is noise, else by observation. Null before the first value.
+    /// The measurement that breaks the limits least. Null without limits or measurements.
+    fn nearest(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state| {
+            let study = state.session.study();
+            let nearest = state.history.nearest(study.goal).filter(|_| !study.limits.is_empty());
+            Ok(json!(nearest.map(|(_, trial)| state.row(trial))).to_string())
+        })
+    }
+
+    /// The best: by the model if there is noise, else by observation. Null before the first value that
+    /// keeps all limits.
     fn best(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |state| {
             let (session, space) = (&state.session, state.session.space());
@@ -154,6 +167,7 @@ impl Session {
                 return Ok(json!({
                     "config": space.named(&prediction.levels), "value": prediction.mean,
                     "std_dev": prediction.std_dev, "measured": measured.repeats,
+                    "numbers": session.readings(&prediction.levels).cloned().unwrap_or_default(),
                 })
                 .to_string());
             }
@@ -161,6 +175,7 @@ impl Session {
                 let measured = session.tuner().measured(&best.levels).map(|measured| measured.repeats);
                 json!({
                     "config": space.named(&best.levels), "value": best.value(), "std_dev": null, "measured": measured,
+                    "numbers": best.numbers,
                 })
             });
             Ok(json!(best).to_string())
@@ -170,8 +185,11 @@ impl Session {
     /// The prediction for a combination. Null before the first outcome.
     fn predict(&self, py: Python<'_>, place: &str) -> PyResult<String> {
         self.with(py, |state| {
-            let prediction = state.session.tuner().predict(&state.levels(place)?);
-            let shown = prediction.map(|own| json!({"mean": own.mean, "std_dev": own.std_dev}));
+            let (levels, tuner) = (state.levels(place)?, state.session.tuner());
+            let is_limited = !state.session.study().limits.is_empty();
+            let chance = tuner.keep_chance(&levels).filter(|_| is_limited);
+            let shown = |own: Prediction| json!({"mean": own.mean, "std_dev": own.std_dev, "keep_chance": chance});
+            let shown = tuner.predict(&levels).map(shown);
             Ok(json!(shown).to_string())
         })
     }
@@ -296,7 +314,8 @@ impl State {
         };
         json!({
             "id": trial.id, "config": self.session.space().named(&trial.levels), "mean": trial.mean,
-            "std_dev": trial.std_dev, "value": value, "failed": failed,
+            "std_dev": trial.std_dev, "value": value, "failed": failed, "numbers": trial.numbers,
+            "keeps": trial.value().is_some() && trial.is_kept(),
         })
     }
 }

@@ -58,17 +58,58 @@ def test_failures_are_told_and_avoided():
     assert study.best_value <= 2
 
 
+def run_with(constraints, seed=4, n_trials=60, **more):
+    study = optuna.create_study(sampler=TrimtabSampler(seed=seed, constraints_func=constraints, **more))
+    study.optimize(objective, n_trials=n_trials)
+    return study
+
+
 def test_constraints_are_kept():
     # The best without the constraint has gain 21; 14 is the best that keeps it.
-    def constraints(trial):
-        return [trial.params["gain"] - 14]
-
-    sampler = TrimtabSampler(seed=4, constraints_func=constraints)
-    study = optuna.create_study(sampler=sampler)
-    study.optimize(objective, n_trials=60)
+    study = run_with(lambda trial: [trial.params["gain"] - 14])
     kept = [trial for trial in study.trials if trial.params["gain"] <= 14]
-    assert len(kept) >= 40, len(kept)
+    assert len(kept) >= 25, len(kept)
     assert min(trial.value for trial in kept) <= 8
+    # The border is found, not only avoided: violations are measurements.
+    near = [trial for trial in study.trials if 12 <= trial.params["gain"] <= 16]
+    assert len(near) >= 15, len(near)
+
+
+def test_constraints_count_by_their_distance():
+    # As failures, violations would say nothing about where the border is.
+    def best(study):
+        return min(trial.value for trial in study.trials if trial.params["gain"] <= 10)
+
+    found = [best(run_with(lambda trial: [trial.params["gain"] - 10], seed=seed, n_trials=40)) for seed in range(3)]
+    assert sum(value <= 12 for value in found) >= 2, found
+
+
+def test_more_than_four_constraints_infinite_ones_and_names_of_parameters():
+    def constraints(trial):
+        gain = trial.params["gain"]
+        return [-1.0, -2.0, float("-inf"), -3.0, gain - 14, float("inf") if gain > 30 else -1.0]
+
+    study = run_with(constraints)
+    assert sum(trial.params["gain"] <= 14 for trial in study.trials) >= 25
+
+    def odd(trial):
+        return trial.suggest_int("constraint0", 0, 15) + trial.suggest_int("constraint", 0, 15)
+
+    study = optuna.create_study(sampler=TrimtabSampler(seed=1, constraints_func=lambda trial: [trial.params["constraint"] - 9]))
+    study.optimize(odd, n_trials=25)
+    assert study.best_value <= 3
+
+
+def test_a_trial_without_constraints_counts_as_a_failure():
+    study = optuna.create_study(sampler=TrimtabSampler(seed=5, constraints_func=lambda trial: [-1.0]))
+    distributions = {"gain": optuna.distributions.IntDistribution(0, 31)}
+    for gain in (3, 4):
+        study.add_trial(optuna.trial.create_trial(params={"gain": gain}, distributions=distributions, value=-9.0))
+    study.optimize(lambda trial: abs(trial.suggest_int("gain", 0, 31) - 21), n_trials=25)
+    own = [trial for trial in study.trials[2:]]
+    assert min(trial.value for trial in own) == 0
+    # The tuner does not ask what failed; the first is drawn at random.
+    assert all(trial.params["gain"] not in (3, 4) for trial in own[1:])
 
 
 def test_pruned_trials_and_parallel_ones():

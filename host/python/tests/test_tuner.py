@@ -50,6 +50,100 @@ def test_knobs_that_matter_only_sometimes():
         Tuner(knobs, only_if=["opt=O1: unroll"])
 
 
+def limited(config):
+    """As fast as possible below 3 W: the clock, not the voltage."""
+    clock, volt = config["clock"], config["volt"]
+    return 100 / clock, {"watts": clock * volt * volt / 10}
+
+
+LIMITED = {"clock": graded(range(1, 31)), "volt": graded(0.8, 1.0, 1.2, 1.4)}
+
+
+def test_a_limit_on_a_second_number(tmp_path):
+    tuner = Tuner(LIMITED, limits="watts<3", noise="none", budget=40, log=tmp_path / "run.jsonl")
+    assert tuner.study["limits"] == ["watts<3"] and tuner.best is None and tuner.nearest is None
+    for ask in tuner:
+        time, numbers = limited(ask.config)
+        tuner.tell(ask, time, numbers=numbers)
+    assert tuner.best.config == {"clock": 30, "volt": 0.8} and tuner.best.numbers == {"watts": pytest.approx(1.92)}
+    assert all(trial.keeps == (trial.numbers["watts"] < 3) for trial in tuner.history)
+    assert 0 <= tuner.predict({"clock": 30, "volt": 1.4}).keep_chance < 0.5 < tuner.predict(tuner.best.config).keep_chance
+    best, history = tuner.best, tuner.history
+    # A log has one writer.
+    del tuner
+    again = Tuner.resume(tmp_path / "run.jsonl")
+    assert again.best == best and again.history == history
+    (run,) = trimtab.replay(tmp_path / "run.jsonl")
+    assert run.same == run.proposals and run.difference is None
+    assert "watts&lt;3" in again.report().html
+    del again
+    with pytest.raises(TrimtabError, match="--limit was watts<3 and is watts<4"):
+        Tuner(LIMITED, limits="watts<4", noise="none", budget=40, log=tmp_path / "run.jsonl")
+
+
+def test_several_readings_and_none_that_keeps():
+    tuner = Tuner(LIMITED, limits=["watts<0.01", "log(errors)<1e-6"], budget=9)
+    tuner.tell({"clock": 5, "volt": 1.0}, [1.0, 3.0], numbers={"watts": [1.0, 2.0], "errors": np.float64(0)})
+    tuner.tell({"clock": 9, "volt": 1.0}, 1, numbers={"watts": 4, "errors": 1e-7})
+    assert tuner.best is None and tuner.nearest.config["clock"] == 5 and not tuner.nearest.keeps
+    assert tuner.nearest.numbers == {"watts": 1.5, "errors": 0.0}
+
+
+def test_a_log_limit_needs_far_fewer_measurements():
+    # A cost that falls where an error rate rises over many powers of ten.
+    def measurements(seed, limit):
+        draw = np.random.default_rng(seed).uniform
+        weight, rise, mode = draw(0.3, 1, 4), draw(0.3, 1.5, 4), draw(-2, 2, 4)
+        levels = np.indices((8, 8, 8, 8, 4)).reshape(5, -1)
+        costs = weight @ (7 - levels[:4]) + mode[levels[4]] + 0.3 * levels[0] * levels[1] / 7
+        errors = np.exp(2.2 * rise @ levels[:4] - 24 + 1.5 * mode[(levels[4] + 1) % 4])
+        bound = float(np.quantile(errors, 1 / 3))
+        kept = costs[errors < bound]
+        target = kept.min() + 0.02 * (kept.mean() - kept.min())
+        knobs = {**{f"k{i}": graded(range(8)) for i in range(4)}, "mode": nominal(range(4))}
+        tuner = Tuner(knobs, limits=limit.format(bound), noise="none", seed=seed, budget=100)
+        for i, ask in enumerate(tuner):
+            place = np.ravel_multi_index(tuple(ask.config.values()), (8, 8, 8, 8, 4))
+            tuner.tell(ask, float(costs[place]), numbers={"errors": float(errors[place])})
+            if errors[place] < bound and costs[place] <= target:
+                return i + 1
+        return 150
+
+    plain, log = (
+        [measurements(seed, limit) for seed in range(10)] for limit in ("errors<{}", "log(errors)<{}")
+    )
+    assert np.exp(np.mean(np.log(plain)) - np.mean(np.log(log))) > 2, (plain, log)
+
+
+def test_bad_numbers_change_nothing(tmp_path):
+    log = tmp_path / "run.jsonl"
+    tuner = Tuner(LIMITED, limits=["watts<3", "volts>1"], budget=9, log=log)
+    ask = tuner.ask()
+    before = log.read_text()
+    for numbers, says in [
+        (None, "`numbers` has no `watts`, which the limit watts<3 needs"),
+        ({"watts": 1}, "`numbers` has no `volts`"),
+        ({"watts": 1, "volts": 1, "amps": 1}, "has `amps`, but no limit is on it"),
+        ({"watts": float("nan"), "volts": 1}, "of `watts` is not finite"),
+        ({"watts": float("inf"), "volts": 1}, "of `watts` is not finite"),
+        ({"watts": [], "volts": 1}, "a number needs a reading"),
+    ]:
+        for what in (ask, {"clock": 1, "volt": 0.8}):
+            with pytest.raises(TrimtabError, match=says):
+                tuner.tell(what, 1.0, numbers=numbers)
+    assert log.read_text() == before and len(tuner) == 0 and [one.id for one in tuner.pending] == [ask.id]
+    for limits, says in [
+        ("watts", "has no bound"),
+        (["a<1", "b<1", "c<1", "d<1", "e<1"], "there are 5 limits"),
+        ("volt<1", "is on a knob"),
+        ([3], "must be a text such as"),
+    ]:
+        with pytest.raises(TrimtabError, match=says):
+            Tuner(LIMITED, limits=limits)
+    with pytest.raises(TrimtabError, match="the run has no limits"):
+        Tuner(LIMITED).tell({"clock": 1, "volt": 0.8}, 1.0, numbers={"watts": 1})
+
+
 def test_failures_are_not_asked_again():
     tuner = Tuner({"a": range(8), "b": nominal("x", "y")}, budget=16, noise="none")
     seen = []

@@ -19,13 +19,18 @@ _MOST_LEVELS = 256
 #: The tuner keeps as many asks in mind.
 _MOST_PENDING = 8
 _CONSTRAINTS = "constraints"
+#: The tuner keeps as many limits.
+_MOST_LIMITS = 4
+#: Beyond this a constraint tells no more.
+_LARGEST = 1e30
 
 
 class TrimtabSampler(BaseSampler):
     """Samples categorical and integer parameters together; all others go to ``independent_sampler``.
 
-    A failed or pruned trial, and one with a constraint above 0, is told as a failure: the tuner avoids
-    its like. Parameters with more than 256 values, and those that not every trial has, are sampled
+    A failed or pruned trial is told as a failure: the tuner avoids its like. The values of
+    ``constraints_func`` are limits, each kept if it is at most 0: the tuner learns where they are kept. Of
+    more than four, the fourth and all after it count by the largest. Parameters with more than 256 values, and those that not every trial has, are sampled
     independently, as is everything when nothing is left to ask or more than eight trials run at once.
     """
 
@@ -49,7 +54,7 @@ class TrimtabSampler(BaseSampler):
 
     def _forget(self) -> None:
         self._tuner: Tuner | None = None
-        self._about: tuple[int, dict[str, BaseDistribution], StudyDirection] | None = None
+        self._about: tuple[int, dict[str, BaseDistribution], StudyDirection, int] | None = None
         self._told: set[int] = set()
         self._asked: dict[int, dict[str, Any]] = {}
 
@@ -97,15 +102,20 @@ class TrimtabSampler(BaseSampler):
 
     def _catch_up(self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]) -> Tuner:
         """Tells the tuner what it does not know yet."""
-        about = (study._study_id, search_space, study.direction)
+        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        # As many as a trial has; trials with fewer are failures.
+        limits = max((len(_constraints(other)) for other in trials), default=0)
+        about = (study._study_id, search_space, study.direction, limits)
         if self._tuner is None or self._about != about:
             self._forget()
             goal = "maximize" if study.direction == StudyDirection.MAXIMIZE else "minimize"
             seed = (self._seed if self._seed is not None else study._study_id) + 7919 * self._turn
             knobs = {name: _knob(own) for name, own in search_space.items()}
-            self._tuner, self._about = Tuner(knobs, goal=goal, seed=seed, noise=self._noise), about
+            kept = [f"{name}<=0" for name in _names(limits, search_space)]
+            self._tuner = Tuner(knobs, goal=goal, seed=seed, noise=self._noise, limits=kept)
+            self._about = about
         tuner = self._tuner
-        for other in study._storage.get_all_trials(study._study_id, deepcopy=False):
+        for other in trials:
             if other.number == trial.number or other.number in self._told:
                 continue
             config = _config(other, search_space)
@@ -126,8 +136,10 @@ class TrimtabSampler(BaseSampler):
                 continue
             with suppress(TrimtabError):
                 # It refuses a combination that failed before, or that is exact, and that chance drew again.
-                if other.state == TrialState.COMPLETE and other.value is not None and _keeps_constraints(other):
-                    tuner.tell(config, other.value)
+                constraints = _constraints(other)
+                is_told = other.state == TrialState.COMPLETE and other.value is not None
+                if is_told and len(constraints) == limits:
+                    tuner.tell(config, other.value, numbers=dict(zip(_names(limits, search_space), constraints)))
                 else:
                     tuner.failed(config, other.state.name.lower())
         return tuner
@@ -167,9 +179,20 @@ def _config(trial: FrozenTrial, search_space: dict[str, BaseDistribution]) -> di
     return config
 
 
-def _keeps_constraints(trial: FrozenTrial) -> bool:
-    constraints = trial.system_attrs.get(_CONSTRAINTS) or getattr(trial, "constraints", None) or ()
-    return all(one <= 0 for one in constraints)
+def _constraints(trial: FrozenTrial) -> list[float]:
+    """The constraints of a trial, at most as many as the tuner keeps: the last is the largest of the rest."""
+    found = trial.system_attrs.get(_CONSTRAINTS) or getattr(trial, "constraints", None) or ()
+    values = [min(max(float(one), -_LARGEST), _LARGEST) for one in found]
+    kept, rest = values[: _MOST_LIMITS - 1], values[_MOST_LIMITS - 1 :]
+    return [*kept, max(rest)] if rest else kept
+
+
+def _names(count: int, search_space: dict[str, BaseDistribution]) -> list[str]:
+    """Names of constraints that no parameter has."""
+    start = "constraint"
+    while any(name.startswith(start) for name in search_space):
+        start += "_"
+    return [f"{start}{place}" for place in range(count)]
 
 
 def _count(own: BaseDistribution) -> float:

@@ -7,7 +7,7 @@ import html
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Union
 
@@ -41,17 +41,24 @@ class Trial:
     std_dev: float | None
     value: float | None
     failed: str | None
+    #: The numbers that limits are on.
+    numbers: dict[str, float] = field(default_factory=dict)
+    #: Whether it was measured and keeps all limits.
+    keeps: bool = True
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best combination. With noise, by the model and with its uncertainty; else the best value."""
+    """The best combination that keeps all limits. With noise, by the model and with its uncertainty; else
+    the best value."""
 
     config: dict[str, Level]
     value: float
     std_dev: float | None
     #: Number of measurements.
     measured: int
+    #: The numbers that limits are on; with noise, their means.
+    numbers: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,8 @@ class Prediction:
 
     mean: float
     std_dev: float
+    #: How likely it is to keep all limits; ``None`` without limits.
+    keep_chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +126,8 @@ class Tuner:
     (numbers are graded, all else is nominal), or to texts as on the command line (``"16..256:16"``).
     ``forbid`` has expressions such as ``"opt=O1 & unroll=8"``. ``only_if`` says which knobs matter only
     sometimes, such as ``"unroll=on: factor"``; elsewhere their level is ``None``. ``noise`` is ``"auto"``, ``"none"`` or the
-    standard deviation of one measurement. With a ``log`` every event is kept on disk, in the format of
+    standard deviation of one measurement. ``limits`` are up to four bounds on further numbers, such as
+    ``"watts<3"`` or ``"log(errors)<=1e-6"``: the best is the best that keeps them. With a ``log`` every event is kept on disk, in the format of
     ``trimtab tune``: the same call goes on where a stopped program was. Refused calls raise
     :class:`TrimtabError` and change nothing.
     """
@@ -132,6 +142,7 @@ class Tuner:
         noise: str | float = "auto",
         forbid: str | Iterable[str] = (),
         only_if: str | Iterable[str] = (),
+        limits: str | Iterable[str] = (),
         log: PathLike | None = None,
     ) -> None:
         study: dict[str, Any] = {"goal": goal, "seed": seed, "noise": noise}
@@ -140,6 +151,7 @@ class Tuner:
         study["knobs"] = [_knob(name, knob) for name, knob in knobs.items()]
         study["forbid"] = [forbid] if isinstance(forbid, str) else list(forbid)
         study["only_if"] = [only_if] if isinstance(only_if, str) else list(only_if)
+        study["limits"] = [limits] if isinstance(limits, str) else list(limits)
         self._session = _trimtab.Session(_written(study), None if log is None else os.fspath(log))
 
     @classmethod
@@ -163,10 +175,19 @@ class Tuner:
         while (ask := self.ask()) is not None:
             yield ask
 
-    def tell(self, what: Place, value: float | Sequence[float]) -> None:
-        """Tells the value of an ask or of a combination; several values of one combination tell their spread."""
+    def tell(
+        self,
+        what: Place,
+        value: float | Sequence[float],
+        *,
+        numbers: Mapping[str, float | Sequence[float]] | None = None,
+    ) -> None:
+        """Tells the value of an ask or of a combination; several values of one combination tell their spread.
+
+        ``numbers`` has every number that a limit is on, by name; of several, the mean counts.
+        """
         values = [float(one) for one in value] if isinstance(value, Sequence) else [float(value)]
-        self._session.tell(_place(what), values)
+        self._session.tell(_place(what), values, {name: _mean(one) for name, one in (numbers or {}).items()})
 
     def failed(self, what: Place, why: str = "") -> None:
         """Tells that a measurement failed: it is not asked again, and the model learns from it."""
@@ -182,9 +203,15 @@ class Tuner:
 
     @property
     def best(self) -> Best | None:
-        """The best so far, or ``None`` before the first value."""
+        """The best so far that keeps all limits, or ``None`` before the first."""
         best = json.loads(self._session.best())
         return None if best is None else Best(**best)
+
+    @property
+    def nearest(self) -> Trial | None:
+        """The measurement that breaks the limits least: what there is while ``best`` is ``None``."""
+        nearest = json.loads(self._session.nearest())
+        return None if nearest is None else Trial(**nearest)
 
     def predict(self, config: Mapping[str, Level]) -> Prediction | None:
         """What the model expects of a combination, or ``None`` before the first outcome."""
@@ -203,7 +230,7 @@ class Tuner:
 
     @property
     def study(self) -> dict[str, Any]:
-        """Goal, seed, budget, noise, knobs and forbidden combinations, as a log has them."""
+        """Goal, seed, budget, noise, limits, knobs and forbidden combinations, as a log has them."""
         return dict(json.loads(self._session.study()))
 
     @property
@@ -252,6 +279,14 @@ def _place(what: Place) -> str:
     if isinstance(what, Ask):
         return _written({"id": what.id, "config": what.config})
     return _written({"config": dict(what)} if isinstance(what, Mapping) else {"id": what})
+
+
+def _mean(number: float | Sequence[float]) -> float:
+    if not isinstance(number, Sequence):
+        return float(number)
+    if not number:
+        raise _trimtab.TrimtabError("a number needs a reading")
+    return sum(float(one) for one in number) / len(number)
 
 
 def _written(value: Any) -> str:
