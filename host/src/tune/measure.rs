@@ -150,7 +150,7 @@ impl Measurer {
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
         let text = if finished.is_cut { extract::whole(&text) } else { &text };
-        let is_lost = matches!(finished.ended, Ended::ByItself(status) if status.code().is_some_and(|code| self.lost.contains(&code)));
+        let is_lost = matches!(finished.ended, Ended::ByItself(status) if self.lost.contains(&code(status)));
         let read = |cost: extract::Cost| (cost.value, Some(cost.line));
         let cost = match finished.ended {
             Ended::Stopped => return Outcome::Stopped,
@@ -205,6 +205,15 @@ fn is_out_of_files(_: &std::io::Error) -> bool {
     false
 }
 
+/// The exit code; for a signal what a shell says, 128 more than its number.
+fn code(status: std::process::ExitStatus) -> i32 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128 + signal;
+    }
+    status.code().unwrap_or_default()
+}
+
 /// An exit code or signal in words.
 fn ending(status: std::process::ExitStatus) -> String {
     #[cfg(unix)]
@@ -231,7 +240,7 @@ mod tests {
         let words = ["sh", "-c", script].map(String::from);
         let template = Template::parse(&words, false, &space).unwrap();
         let measurer =
-            Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)), lost: vec![75] };
+            Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)), lost: vec![75, 143] };
         measurer.measure(1, &[1], &Stop::default()).unwrap().0
     }
 
@@ -251,6 +260,8 @@ mod tests {
         assert_eq!(why("sleep 5"), "more than 0.3 s");
         let lost = measured("echo gone >&2; exit 75", Rule::LastNumber, ONCE);
         assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "exit code 75: gone"));
+        let lost = measured("kill -15 $$", Rule::LastNumber, ONCE);
+        assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "ended by signal 15"));
     }
 
     #[test]
