@@ -11,6 +11,7 @@
 //! - Daemons listen on loopback alone, on ports of their own, with keys and files in a temporary folder;
 //!   the machine's own are not touched. They end with the test.
 //! - Blocks of the page run as they stand, but for smaller numbers.
+//! - Packages that bring servers are installed only where that starts none: without systemd, or in CI.
 //! - Every wait has a limit.
 
 mod slurm;
@@ -27,6 +28,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 use trimtab_tests::workspace::cargo;
 use trimtab_tests::{docs, root};
+
+use crate::setup;
 
 /// The page whose commands run here, and its examples.
 const PAGE: &str = "host/docs/many.md";
@@ -83,6 +86,13 @@ fn program(request: &Request) -> Result<PathBuf> {
     }
     ensure!(cargo().args(["build", "--release", "--package", "trimtab-host"]).status()?.success(), "no trimtab");
     Ok(root().join("target/release/trimtab").canonicalize()?)
+}
+
+/// Installs packages that bring servers. Where the system would start those, on all its addresses, the user decides.
+fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
+    let starts_servers = Path::new("/run/systemd/system").exists() && std::env::var_os("CI").is_none();
+    ensure!(!starts_servers, "{how_to_get}; not done here, because those packages start servers");
+    setup::install(packages, how_to_get)
 }
 
 /// A temporary folder with the examples, and the daemons of a test; both end with it.

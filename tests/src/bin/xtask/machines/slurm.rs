@@ -8,16 +8,19 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use trimtab_tests::root;
 
-use super::{EXAMPLES, LIMIT, Place, port, same_race, wait_for};
+use super::{EXAMPLES, LIMIT, Place, install, port, same_race, wait_for};
 use crate::setup;
 
 const HOW_TO_GET: &str = "install Slurm and munge: on Debian as root, apt-get install slurm-wlm munge";
 
+const NEEDS_ROOT: &str = "Slurm's daemons need root to start jobs";
+
 /// Installs what is missing, and tries whether the daemons start.
 pub(super) fn prepare() -> Result<()> {
+    ensure!(setup::is_root(), NEEDS_ROOT);
     let has = |program: &str| Command::new(program).arg("-V").output().is_ok();
     if !["slurmctld", "slurmd", "sbatch", "munged"].into_iter().all(has) {
-        setup::install(&["slurm-wlm", "munge"], HOW_TO_GET)?;
+        install(&["slurm-wlm", "munge"], HOW_TO_GET)?;
     }
     Cluster::start()?.place.output(&["srun", "--ntasks=1", "true"]).map(drop)
 }
@@ -28,7 +31,7 @@ struct Cluster {
 
 impl Cluster {
     fn start() -> Result<Self> {
-        ensure!(setup::is_root(), "Slurm's daemons need root to start jobs");
+        ensure!(setup::is_root(), NEEDS_ROOT);
         let mut place = Place::new("slurm")?;
         let folder = place.folder.display().to_string();
         let hostname = place.output(&["hostname", "-s"])?.trim().to_string();
@@ -162,7 +165,7 @@ fn a_run_by_slurm_with_a_measurement_lost(cluster: &Cluster) -> Result<()> {
     let job = cluster.submit(&format!("--ntasks=4 {environment} tune.sbatch"))?;
     wait_for("outcomes of the run", LIMIT, || Ok(tells() >= 4))?;
     let said = || fs::read_to_string(place.path(&format!("slurm-{job}.out")));
-    let is_lost = || Ok(said()?.contains("to be measured again: exit code 75"));
+    let is_lost = || Ok(said()?.contains("to be measured again: exit code "));
     // A step that was about to end may have ended when it is cancelled: then the next one is.
     let cancel = || {
         let steps = cluster.queue(&["--steps", "--format=%i"])?;

@@ -1,4 +1,4 @@
-//! A rack of boards over ssh: four names of this machine, one of them a board that is switched off.
+//! A rack of boards over ssh: five names of this machine, one of them a board that is switched off.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::{Place, done, port, same_race, wait_for};
-use crate::setup;
+use super::{Place, done, install, port, same_race, wait_for};
 
 const HOW_TO_GET: &str = "install GNU parallel and OpenSSH's server and client";
 /// Debian's place; it is not on everybody's path.
@@ -22,7 +21,7 @@ pub(super) fn prepare() -> Result<()> {
         [("ssh", "-V", "openssh-client"), (SSHD, "-?", "openssh-server"), ("parallel", "--version", "parallel")]
     {
         if Command::new(program).arg(question).output().is_err() {
-            setup::install(&[package], HOW_TO_GET)?;
+            install(&[package], HOW_TO_GET)?;
         }
     }
     Rack::start()?.place.output(&["ssh", "board1", "true"]).map(drop)
@@ -92,6 +91,7 @@ impl Rack {
         let file = self.place.folder.join("measured");
         let text = fs::read_to_string(&file)?;
         fs::remove_file(file)?;
+        ensure!(!text.contains("busy"), "a board got two measurements at once");
         let count = |port: &u16| text.lines().filter(|line| *line == port.to_string()).count();
         Ok(self.ports.iter().map(count).collect())
     }
@@ -111,7 +111,7 @@ pub(super) fn run(program: &Path) -> Result<()> {
     let place = &rack.place;
     // A board refuses a second measurement at a time, and writes down that it measured.
     let measure = fs::read_to_string(place.path("measure.sh"))?;
-    let busy = "mkdir busy$BOARD || exit 9\ntrap 'rmdir busy$BOARD' EXIT\nsleep 0.05\necho $BOARD >> measured\n";
+    let busy = "mkdir busy$BOARD || { echo busy >> measured; exit 9; }\ntrap 'rmdir busy$BOARD' EXIT\nsleep 0.05\necho $BOARD >> measured\n";
     place.script("measure.sh", &measure.replacen('\n', &format!("\n{busy}"), 1))?;
     a_rack_of_boards_over_ssh(&rack)?;
     rounds_of_gnu_parallel(&rack)?;
