@@ -125,7 +125,7 @@ pub(crate) struct TuneArgs {
     /// A signal is 128 more than its number. Such a measurement counts for nothing, and another slot repeats it. A combination that is lost
     /// three times, while others succeed, has failed; a slot that loses three in a row is not used any
     /// more. If none is left the run ends; with a log, the same command goes on.
-    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..=255))]
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
     pub(crate) lost: Vec<i32>,
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
@@ -180,6 +180,13 @@ fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=MOST_PENDING).contains(&jobs) => Ok(jobs),
         _ => Err(format!("write a number from 1 to {MOST_PENDING}, the most measurements that can be pending")),
+    }
+}
+
+fn code(text: &str) -> Result<i32, String> {
+    match text.trim().parse() {
+        Ok(code) if (1..=255).contains(&code) => Ok(code),
+        _ => Err("write exit codes from 1 to 255, such as 255 or 75,137; 0 is success".into()),
     }
 }
 

@@ -102,8 +102,11 @@ fn a_board_that_is_away_costs_no_combination() {
     assert!(err.contains("slot 2 lost its last three measurements and is not used any more"), "{err}");
     let all = lines(&folder, "run.jsonl");
     assert_eq!((events(&all, "ask"), events(&all, "tell"), events(&all, "failed")), (40, 40, 0));
-    let refused = folder.run(&words(&["--lost", "0"], &command));
-    assert!(text(&refused.stderr).contains("0 is not in 1..=255"), "{}", text(&refused.stderr));
+    for codes in ["0", "256", "x", "75,"] {
+        let refused = folder.run(&words(&["--lost", codes], &command));
+        let err = text(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && err.contains("write exit codes from 1 to 255"), "{err}");
+    }
 }
 
 /// promise: trimtab tune --lost 255 | a combination takes every board down | failed after the third loss
