@@ -79,6 +79,7 @@ fn slices_were_measured() {
             assert!(calls.iter().all(|call| count(run, call) > 1000), "{tuner} {run}");
         }
         assert!(count("infeasible", "ask_step") > 100);
+        assert!(tuner == "dials" || count("limited", "ask_step").min(count("limited", "tell_step")) > 1000);
     }
 }
 

@@ -274,18 +274,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// One limit after the other, if there are any.
     fn begin_limits(&mut self) -> Part {
-        self.learning.j = 0;
+        (self.learning.j, self.learning.next) = (0, 0);
         if G > 0 && self.limits.is_used() { Part::Limits } else { self.begin_failures() }
     }
 
-    /// The margins to one limit.
+    /// One step of the margins to one limit.
     fn learn_limit(&mut self, config: &Config) -> Part {
         let (prior, needs_weights) = (self.belief(config), self.noise.used.is_noisy());
         let Self { observations, limits, learning, gp, .. } = self;
         let is_measured = |i: usize| observations.get(i).is_some_and(|o| !o.is_failure());
-        limits.learn(learning.j, (gp, &prior), &is_measured, needs_weights);
-        learning.j += 1;
-        if learning.j < limits.count() { Part::Limits } else { self.begin_failures() }
+        let Learning { j, next, column, .. } = learning;
+        if limits.learn((*j, *next), (gp, &prior), &is_measured, needs_weights, column) {
+            *next += 1;
+            return Part::Limits;
+        }
+        (*j, *next) = (*j + 1, 0);
+        if *j < limits.count() { Part::Limits } else { self.begin_failures() }
     }
 
     /// A pass over all observations, if any failed.

@@ -76,12 +76,18 @@ impl<const T: usize> Limit<T> {
         (margin * self.inverse_unit).max(-REACH).min(REACH)
     }
 
-    /// The unit of z and its mean, over the observations that were measured.
-    fn standardise(&mut self, is_measured: &dyn Fn(usize) -> bool, n: usize) {
+    /// The unit of z and its mean, over the observations that were measured. Their sizes overwrite
+    /// `sizes`.
+    fn standardise(&mut self, is_measured: &dyn Fn(usize) -> bool, n: usize, sizes: &mut [f32; T]) {
         let measured = self.margins.iter().take(n).enumerate().filter(|(i, _)| is_measured(*i));
-        let sizes = measured.map(|(_, margin)| margin.abs());
-        let (count, median) = (sizes.clone().count(), median(sizes.clone()));
-        let typical = if median > 0.0 { median } else { sizes.fold(0.0, f32::max) };
+        let mut count = 0;
+        for (size, (_, margin)) in sizes.iter_mut().zip(measured) {
+            *size = margin.abs();
+            count += 1;
+        }
+        let sizes = sizes.get(..count).unwrap_or_default();
+        let median = median(sizes);
+        let typical = if median > 0.0 { median } else { sizes.iter().copied().fold(0.0, f32::max) };
         // Two divisions: the product may vanish.
         self.inverse_unit = if typical > 0.0 { (1.0 / SPREAD / typical).min(f32::MAX) } else { 1.0 };
         self.centre = (0..n).filter(|i| is_measured(*i)).fold(0.0, |sum, i| sum + self.z(i)) / count.max(1) as f32;
@@ -90,15 +96,14 @@ impl<const T: usize> Limit<T> {
 
 /// The median of numbers that are not negative, the larger of two, or 0 of none: bit by bit, because
 /// such numbers are in the order of their bits.
-fn median(numbers: impl Iterator<Item = f32> + Clone) -> f32 {
-    let count = numbers.clone().count();
-    let (half, mut below) = (count / 2, 0u32);
-    if count == 0 {
+fn median(numbers: &[f32]) -> f32 {
+    if numbers.is_empty() {
         return 0.0;
     }
+    let mut below = 0u32;
     for bit in (0..31).rev() {
         let next = below | 1 << bit;
-        if numbers.clone().filter(|number| number.to_bits() < next).count() <= half {
+        if numbers.iter().filter(|number| number.to_bits() < next).count() <= numbers.len() / 2 {
             below = next;
         }
     }
@@ -185,29 +190,36 @@ impl<const T: usize, const G: usize> Limits<T, G> {
         self.used().iter().fold(0.0, |sum, limit| sum + limit.z(i).min(0.0))
     }
 
-    /// Brings limit j up to date with the factor: one substitution, and one more for the weights.
+    /// Brings limit j up to date with the factor, in steps: the unit of its margins, one substitution,
+    /// and one more for the weights. Returns whether there is a step after this one.
     #[inline(never)]
     pub(crate) fn learn<const P: usize>(
         &mut self,
-        j: usize,
+        (j, step): (usize, usize),
         (gp, prior): (&Gp<T, P>, &Prior),
         is_measured: &dyn Fn(usize) -> bool,
         needs_weights: bool,
-    ) {
-        let (n, Some(limit)) = (gp.len(), self.each.get_mut(j)) else { return };
-        limit.standardise(is_measured, n);
-        for i in 0..n {
-            let z = if is_measured(i) { limit.z(i) - limit.centre } else { 0.0 };
-            limit.whitened.iter_mut().skip(i).take(1).for_each(|own| *own = z);
+        sizes: &mut [f32; T],
+    ) -> bool {
+        let (n, Some(limit)) = (gp.len(), self.each.get_mut(j)) else { return false };
+        match step {
+            0 => limit.standardise(is_measured, n, sizes),
+            1 => {
+                let mut missing = 0.0;
+                for i in 0..n {
+                    let is_measured = is_measured(i);
+                    missing += if is_measured { 0.0 } else { 1.0 };
+                    let z = if is_measured { limit.z(i) - limit.centre } else { 0.0 };
+                    limit.whitened.iter_mut().skip(i).take(1).for_each(|own| *own = z);
+                }
+                let Some(whitened) = limit.whitened.get_mut(..n) else { return false };
+                gp.solve_lower_from(0, whitened);
+                let (mean, signal) = gp.assess_other(whitened, prior, missing);
+                (limit.mean, limit.deviation) = (mean, sqrt(signal));
+            }
+            _ => gp.weigh_other(&limit.whitened, limit.mean, &mut limit.weights),
         }
-        let Some(whitened) = limit.whitened.get_mut(..n) else { return };
-        gp.solve_lower_from(0, whitened);
-        let missing = (0..n).filter(|i| !is_measured(*i)).count() as f32;
-        let (mean, signal) = gp.assess_other(whitened, prior, missing);
-        (limit.mean, limit.deviation) = (mean, sqrt(signal));
-        if needs_weights {
-            gp.weigh_other(&limit.whitened, mean, &mut limit.weights);
-        }
+        step == 0 || step == 1 && needs_weights
     }
 
     /// Takes the predicted margins of an imagined observation, the i-th, given its whitened covariances
@@ -276,7 +288,10 @@ mod tests {
         gp.extend(3, |i, row| row.iter_mut().enumerate().for_each(|(j, k)| *k = f32::from(u8::from(i == j)))).unwrap();
         gp.condition(&[0.0; 3], &Prior::WEAK, crate::surrogate::gp::Repeats::default());
         [-1.0, 1.0, 2.0].iter().enumerate().for_each(|(i, margin)| limits.record(i, 1.0, &[*margin]));
-        limits.learn(0, (&gp, &Prior::WEAK), &|_| true, true);
+        let mut step = 0;
+        while limits.learn((0, step), (&gp, &Prior::WEAK), &|_| true, true, &mut [0.0; 3]) {
+            step += 1;
+        }
         (gp, limits)
     }
 
@@ -307,15 +322,15 @@ mod tests {
     fn one_wild_margin_does_not_blind_the_others() {
         let mut limit = Limit::<8>::NONE;
         limit.margins = [1.0, -1.0, 2.0, -0.5, 0.0, 1.5, -2.0, 1e30];
-        limit.standardise(&|_| true, 8);
+        limit.standardise(&|_| true, 8, &mut [0.0; 8]);
         assert_eq!([7, 4].map(|i| limit.z(i)), [REACH, 0.0]);
         assert!((limit.z(2) - 2.0 / (1.5 * SPREAD)).abs() < 1e-6, "{}", limit.z(2));
         limit.margins = [0.0; 8];
-        limit.standardise(&|_| true, 8);
+        limit.standardise(&|_| true, 8, &mut [0.0; 8]);
         assert!((0..8).all(|i| limit.z(i) == 0.0) && limit.centre == 0.0);
         // Of sizes beyond any square, and of none but one.
         limit.margins = [-3e38, 3e38, -1e-40, 0.0, 1e-40, 3e38, -3e38, 0.0];
-        limit.standardise(&|_| true, 8);
+        limit.standardise(&|_| true, 8, &mut [0.0; 8]);
         assert!((0..8).all(|i| limit.z(i).is_finite()) && limit.centre.is_finite());
     }
 
@@ -325,7 +340,7 @@ mod tests {
             let mut sorted = numbers.to_vec();
             sorted.sort_by(f32::total_cmp);
             let expected = sorted.get(numbers.len() / 2).copied();
-            assert_eq!(median(numbers.iter().copied()), expected.unwrap_or(0.0));
+            assert_eq!(median(numbers), expected.unwrap_or(0.0));
         }
     }
 

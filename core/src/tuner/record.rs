@@ -60,6 +60,23 @@ pub enum Event {
     Measured(f32, Margins),
 }
 
+impl Event {
+    /// The measured value, if it is a measurement.
+    ///
+    /// ```
+    /// use trimtab::{Event, Margins};
+    /// assert_eq!(Event::Told(0.5).value(), Some(0.5));
+    /// assert_eq!(Event::Measured(0.5, Margins::default()).value(), Some(0.5));
+    /// assert_eq!(Event::Failed.value(), None);
+    /// ```
+    pub fn value(&self) -> Option<f32> {
+        match self {
+            Self::Told(value) | Self::Measured(value, _) => Some(*value),
+            Self::Failed | Self::Enqueued | Self::Asked | Self::Cancelled => None,
+        }
+    }
+}
+
 /// One entry of a log: an event and the combination it happened to.
 ///
 /// ```

@@ -37,6 +37,8 @@ static RANKED: ConstStaticCell<trimtab::tuner!(STEPS, observations: 64, rows: 25
     ConstStaticCell::new(Tuner::new());
 static GRADED: ConstStaticCell<trimtab::tuner!(VALUED, observations: 64, rows: 256)> =
     ConstStaticCell::new(Tuner::new());
+static LIMITED: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, limits: 1)> =
+    ConstStaticCell::new(Tuner::new());
 static FLASH: ConstStaticCell<RamFlash<2, 4096, 4>> = ConstStaticCell::new(RamFlash::new());
 
 #[entry]
@@ -51,6 +53,9 @@ fn chosen() -> Result<bool, Error> {
     if uses("knobs with values") {
         return GRADED.try_take().map_or(Ok(false), |tuner| run(tuner, Space::new(&VALUED)?, None, sum));
     }
+    if uses("a limit") {
+        return LIMITED.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
+    }
     let Some((tuner, cache)) = RELAYS.try_take() else { return Ok(false) };
     if uses("log in flash") {
         return persistent(tuner);
@@ -63,8 +68,8 @@ fn sum<const K: usize>(c: &Combination<K>) -> f32 {
 }
 
 /// 32 measurements with the chosen feature.
-fn run<const K: usize, const M: usize, const T: usize, const L: usize, const P: usize>(
-    tuner: &mut Tuner<K, M, 0, T, L, P>,
+fn run<const K: usize, const M: usize, const T: usize, const L: usize, const P: usize, const G: usize>(
+    tuner: &mut Tuner<K, M, 0, T, L, P, 0, G>,
     space: Space<K>,
     mut cache: Option<&mut Cache<0, T, 128>>,
     cost: fn(&Combination<K>) -> f32,
@@ -98,6 +103,8 @@ fn run<const K: usize, const M: usize, const T: usize, const L: usize, const P: 
         } else if uses("slices") {
             tuner.tell_begin(&c, value)?;
             while tuner.tell_step(1) {}
+        } else if uses("a limit") {
+            tuner.tell_with(&c, value, &[3.0 - sum(&c) / 4.0; G])?;
         } else {
             tuner.tell(&c, value)?;
         }

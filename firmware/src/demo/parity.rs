@@ -16,6 +16,7 @@
 //! | feasible | a predicate, expected improvement, random signs |
 //! | compact | the paper's bits, its random map and its schedule of β |
 //! | failing | graded knobs of which every combination above a cost fails; a failed one has cost `failed` |
+//! | limited | the same knobs with a limit on a second number, which the best by cost alone breaks |
 //!
 //! **Choices**
 //! - The costs use only sums and products, which every machine rounds alike.
@@ -51,13 +52,20 @@ pub struct Tuners {
     whole: trimtab::tuner!(WHOLE, observations: 24, rows: 32),
     refreshed: trimtab::tuner!(relays::KNOBS, observations: 32, rows: 64, dimensions: 8),
     graded: trimtab::tuner!(GRADED, observations: 32, rows: 64),
+    limited: trimtab::tuner!(GRADED, observations: 32, rows: 64, limits: 1),
     feasible: trimtab::tuner!(FEASIBLE, observations: 32, rows: 64, dimensions: 6),
 }
 
 impl Tuners {
     /// All zero.
     pub const fn new() -> Self {
-        Self { whole: Tuner::new(), refreshed: Tuner::new(), graded: Tuner::new(), feasible: Tuner::new() }
+        Self {
+            whole: Tuner::new(),
+            refreshed: Tuner::new(),
+            graded: Tuner::new(),
+            limited: Tuner::new(),
+            feasible: Tuner::new(),
+        }
     }
 }
 
@@ -85,7 +93,8 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
         ..default
     };
     trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, NONE_FAIL, &[], emit)?;
-    trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)
+    trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)?;
+    trace("limited", &mut tuners.limited, Space::new(&GRADED)?, default, NONE_FAIL, &[], emit)
 }
 
 /// About a third of all combinations: the first knob and the last exclude each other, and the ranks
@@ -98,9 +107,17 @@ fn is_feasible(c: &Combination<7>) -> bool {
 const NONE_FAIL: f32 = f32::INFINITY;
 
 /// One run: tells `known`, then asks until the tuner is full. A cost above `most` is a failure.
-fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+fn trace<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const G: usize,
+>(
     run: &str,
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+    tuner: &mut Tuner<K, M, D, T, L, P, 0, G>,
     space: Space<K>,
     config: Config,
     most: f32,
@@ -123,7 +140,7 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
         if failed {
             tuner.tell_failed(&proposal.combination)?;
         } else {
-            tuner.tell(&proposal.combination, y)?;
+            tuner.tell_with(&proposal.combination, y, &[margin(&proposal.combination); G])?;
         }
         let [mean, deviation, score] = [proposal.mean, proposal.std_dev, proposal.score].map(Bits);
         let levels = Levels(&proposal.combination);
@@ -140,6 +157,12 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
         emit(format_args!("{run} best {} {}", Levels(&best.combination), Bits(best.value)));
     }
     Ok(())
+}
+
+/// The margin to a limit that about half of all combinations keep: a level costs power.
+fn margin<const K: usize>(c: &Combination<K>) -> f32 {
+    let power = c.levels().iter().enumerate().map(|(i, level)| f32::from(*level) * (1.0 + 0.21 * i as f32));
+    power.fold(14.0, |left, power| left - power)
 }
 
 /// A bumpy cost of any combination: a different weight per knob and per pair of neighbours.

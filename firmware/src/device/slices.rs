@@ -9,6 +9,7 @@
 //! | `noisy` | measuring again is weighed |
 //! | `failing` | every third measurement fails, so what fails is learned too |
 //! | `batch` | seven combinations are pending |
+//! | `limited` | there are limits, and every third measurement fails |
 //! | `infeasible` | the predicate allows nothing that is drawn at random |
 
 use trimtab::{Cache, Combination, Config, Error, Event, Space, Tuner};
@@ -74,6 +75,27 @@ impl Meter {
         Ok(())
     }
 
+    /// Runs the case of limits on a tuner that has room for them.
+    pub fn limited_slices<
+        const K: usize,
+        const M: usize,
+        const T: usize,
+        const L: usize,
+        const P: usize,
+        const G: usize,
+    >(
+        &mut self,
+        tuner_name: &str,
+        space: &Space<K>,
+        cost: impl Fn(&Combination<K>) -> f32,
+        tuner: &mut Tuner<K, M, 0, T, L, P, 0, G>,
+    ) -> Result<(), Error> {
+        tuner.init(space.clone(), Config::default(), 1)?;
+        let longest = self.slices_of(Case::Failing, &cost, tuner, &mut Cache::<0, T, 0>::new())?;
+        self.print(tuner_name, "limited", &longest);
+        Ok(())
+    }
+
     fn slices_of<
         const K: usize,
         const M: usize,
@@ -82,11 +104,12 @@ impl Meter {
         const L: usize,
         const P: usize,
         const C: usize,
+        const G: usize,
     >(
         &mut self,
         case: Case,
         cost: &impl Fn(&Combination<K>) -> f32,
-        tuner: &mut Tuner<K, M, D, T, L, P>,
+        tuner: &mut Tuner<K, M, D, T, L, P, 0, G>,
         cache: &mut Cache<D, T, C>,
     ) -> Result<Longest, Error> {
         let mut longest = Longest::default();
@@ -112,7 +135,12 @@ impl Meter {
             let noise = if case == Case::Noisy { (wobble >> 24) as f32 * 0.05 } else { 0.0 };
             let event = if case == Case::Failing && t % 3 == 2 { Event::Failed } else { Event::Told(cost(&c) + noise) };
             let told = self.timed(&mut longest.tell_begin, || match event {
-                Event::Told(value) => tuner.tell_begin(&c, value),
+                Event::Told(value) => {
+                    // Each limit is kept by a few combinations more than the one before.
+                    let used = c.levels().iter().fold(0.0, |sum, level| sum + f32::from(*level));
+                    let margins: [f32; G] = core::array::from_fn(|i| 10.0 + i as f32 - used);
+                    tuner.tell_with_begin(&c, value, &margins)
+                }
                 _ => tuner.tell_failed_begin(&c),
             });
             told?;

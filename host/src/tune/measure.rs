@@ -6,6 +6,8 @@
 //! | no number, not finite | its standard output has no cost, or not every number that a limit is on |
 //! | more than 30 s | `--timeout` |
 //!
+//! An exit code of `--lost` is no failure: the machine that measured was lost, and the combination is measured again.
+//!
 //! **Choices**
 //! - A failure is an outcome like any other.
 //! - A program that is missing ends the run, unless its name depends on a knob: it would fail every
@@ -89,6 +91,8 @@ pub(crate) struct Measurer {
     pub(crate) names: Vec<String>,
     pub(crate) repeat: Repeat,
     pub(crate) timeout: Option<Duration>,
+    /// Exit codes that say that the measurement was lost.
+    pub(crate) lost: Vec<i32>,
 }
 
 /// The result of a measurement.
@@ -103,6 +107,8 @@ pub(crate) enum Outcome {
         lines: Vec<String>,
     },
     Failed(Failure),
+    /// The board or machine was lost, and the measurement with it.
+    Lost(Failure),
     /// The user stopped it.
     Stopped,
 }
@@ -129,14 +135,15 @@ impl Measurer {
     /// Runs a command once and takes its last number.
     pub(crate) fn of(space: NamedSpace, template: Template) -> Self {
         let (rule, repeat) = (Rule::LastNumber, Repeat { count: 1, by: By::Median });
-        Self { space, template, rule, names: Vec::new(), repeat, timeout: None }
+        Self { space, template, rule, names: Vec::new(), repeat, timeout: None, lost: Vec::new() }
     }
 
-    /// Measures a combination; also returns the total seconds that the command took.
-    pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
+    /// Measures a combination on a slot; also returns the total seconds that the command took.
+    pub(crate) fn measure(&self, slot: usize, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
         let (mut costs, mut all, mut last, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0.0);
         for _ in 0..self.repeat.count {
-            let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
+            let finished = match process::run(&mut self.template.command(slot, &self.space, levels), self.timeout, stop)
+            {
                 Ok(finished) => finished,
                 Err(error) => return Ok((self.not_started(levels, &error)?, total)),
             };
@@ -160,6 +167,7 @@ impl Measurer {
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
         let text = if finished.is_cut { extract::whole(&text) } else { &text };
+        let is_lost = matches!(finished.ended, Ended::ByItself(status) if self.lost.contains(&code(status)));
         let read = |cost: extract::Cost| (cost.value, vec![cost.line]);
         let cost = match finished.ended {
             Ended::Stopped => return Outcome::Stopped,
@@ -175,7 +183,11 @@ impl Measurer {
         match cost.and_then(|cost| self.with_numbers(text, cost)) {
             Ok((value, numbers, lines)) => Outcome::Value { value, values: Vec::new(), numbers, lines },
             Err(why) => {
-                Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
+                let failure = Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) };
+                match is_lost {
+                    true => Outcome::Lost(failure),
+                    false => Outcome::Failed(failure),
+                }
             }
         }
     }
@@ -230,6 +242,15 @@ fn is_out_of_files(_: &std::io::Error) -> bool {
     false
 }
 
+/// The exit code; for a signal what a shell says, 128 more than its number.
+fn code(status: std::process::ExitStatus) -> i32 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128 + signal;
+    }
+    status.code().unwrap_or_default()
+}
+
 /// An exit code or signal in words.
 fn ending(status: std::process::ExitStatus) -> String {
     #[cfg(unix)]
@@ -256,8 +277,9 @@ mod tests {
         let words = ["sh", "-c", script].map(String::from);
         let template = Template::parse(&words, false, &space).unwrap();
         let names = if script.contains("watts") { vec!["watts".into()] } else { Vec::new() };
-        let measurer = Measurer { space, template, rule, names, repeat, timeout: Some(Duration::from_millis(300)) };
-        measurer.measure(&[1], &Stop::default()).unwrap().0
+        let (timeout, lost) = (Some(Duration::from_millis(300)), vec![75, 143]);
+        let measurer = Measurer { space, template, rule, names, repeat, timeout, lost };
+        measurer.measure(1, &[1], &Stop::default()).unwrap().0
     }
 
     fn why(script: &str) -> String {
@@ -274,6 +296,10 @@ mod tests {
         assert_eq!(why("echo nan"), "`nan` is not finite, or too large");
         assert_eq!(why("kill -9 $$"), "ended by signal 9");
         assert_eq!(why("sleep 5"), "more than 0.3 s");
+        let lost = measured("echo gone >&2; exit 75", Rule::LastNumber, ONCE);
+        assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "exit code 75: gone"));
+        let lost = measured("kill -15 $$", Rule::LastNumber, ONCE);
+        assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "ended by signal 15"));
     }
 
     #[test]
@@ -327,7 +353,7 @@ mod tests {
         let measure = |word: &str| {
             let template = Template::parse(&[word.to_string()], false, &space).unwrap();
             let measurer = Measurer::of(space.clone(), template);
-            measurer.measure(&[0], &Stop::default())
+            measurer.measure(1, &[0], &Stop::default())
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
         assert!(matches!(measure("/no/such{x}"), Ok((Outcome::Failed(_), _))));
@@ -341,7 +367,7 @@ mod tests {
             let space = NamedSpace::new(vec![knob]).unwrap();
             let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
             let measurer = Measurer::of(space, template);
-            let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
+            let (outcome, _) = measurer.measure(1, &[0], &Stop::default()).unwrap();
             assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
         }
     }

@@ -65,7 +65,8 @@ impl Plan {
         };
         let header = Header::new(&study, &args.command, args.shell, cost);
         let names = study.limits.names().into_iter().map(String::from).collect();
-        let measurer = Measurer { space, template, rule, names, repeat, timeout: args.timeout };
+        let (timeout, lost) = (args.timeout, args.lost.clone());
+        let measurer = Measurer { space, template, rule, names, repeat, timeout, lost };
         let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);
         Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, until_settled, give_up })
     }
