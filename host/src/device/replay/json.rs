@@ -44,6 +44,9 @@ struct OneStep<'a> {
     event: &'static str,
     levels: &'a [Level],
     value: Option<f32>,
+    /// To the chip's limits, if it has any.
+    #[serde(skip_serializing_if = "<[f32]>::is_empty")]
+    margins: &'a [f32],
     mean: Option<f32>,
     std_dev: Option<f32>,
     score: Option<f32>,
@@ -98,6 +101,7 @@ fn step(step: &Step) -> OneStep<'_> {
         },
         levels: &step.levels,
         value: step.value(),
+        margins: step.margins(),
         mean: predicted.and_then(|predicted| finite(predicted.mean)),
         std_dev: predicted.and_then(|predicted| finite(predicted.std_dev)),
         score: predicted.and_then(|predicted| finite(predicted.score)),

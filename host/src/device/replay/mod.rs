@@ -170,7 +170,8 @@ fn text(runs: &Runs, verdicts: &[Verdict], garbled: u32, picture: Option<&Path>)
         let number = if runs.all.len() > 1 { format!("run {}", i + 1) } else { "run".into() };
         let (measured, failures) = (run.outcomes().count(), run.failures());
         let seed = run.about.as_ref().map_or_else(String::new, |about| format!(", seed {}", about.seed));
-        row(&number, &format!("{}: {measured} measured, {failures} failed{seed}", run.name()));
+        let broken = if run.breaking() > 0 { format!(", {} break a limit", run.breaking()) } else { String::new() };
+        row(&number, &format!("{}: {measured} measured{broken}, {failures} failed{seed}", run.name()));
         if let Some((number, best, value)) = run.best() {
             let levels = run.text(&best.levels);
             row("best", &format!("{}  {levels}  (measurement {number})", short(value.into())));

@@ -77,7 +77,7 @@ fn progress(svg: &mut Svg, run: &Run, x: Axis) {
             }
             None => svg.path(&cross(frame.x.place(at), PROGRESS.0 - 7.0), "tick"),
         }
-        is_begun |= step.value().is_some();
+        is_begun |= step.value().is_some() && step.is_kept();
         if let Some(best) = if is_begun { best.next() } else { None } {
             let (x, y) = frame.place(at, best);
             let (x, y) = (number(x), number(y));

@@ -103,18 +103,23 @@ impl Run {
 
     /// Steps with an outcome, in order.
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = &Step> {
-        self.steps.iter().filter(|step| matches!(step.event, Event::Told(_) | Event::Failed))
+        self.steps.iter().filter(|step| matches!(step.event, Event::Told(_) | Event::Measured(..) | Event::Failed))
     }
 
     pub(crate) fn failures(&self) -> usize {
         self.steps.iter().filter(|step| step.event == Event::Failed).count()
     }
 
-    /// The first of the best outcomes, and its number, counted from 1.
+    /// Number of measurements that break a limit.
+    pub(crate) fn breaking(&self) -> usize {
+        self.outcomes().filter(|step| !step.is_kept()).count()
+    }
+
+    /// The first of the best outcomes that keep all limits, and its number, counted from 1.
     pub(crate) fn best(&self) -> Option<(usize, &Step, f32)> {
         let mut best: Option<(usize, &Step, f32)> = None;
         for (i, step) in self.outcomes().enumerate() {
-            if let Some(value) = step.value()
+            if let Some(value) = step.value().filter(|_| step.is_kept())
                 && best.is_none_or(|(_, _, best)| is_better(self.goal(), value, best))
             {
                 best = Some((i + 1, step, value));
@@ -123,12 +128,12 @@ impl Run {
         best
     }
 
-    /// The best value after each outcome, from the first value on.
+    /// The best value after each outcome, from the first value on that keeps all limits.
     pub(crate) fn best_so_far(&self) -> Vec<f64> {
         let mut best: Option<f32> = None;
         self.outcomes()
             .filter_map(|step| {
-                if let Some(value) = step.value()
+                if let Some(value) = step.value().filter(|_| step.is_kept())
                     && best.is_none_or(|best| is_better(self.goal(), value, best))
                 {
                     best = Some(value);
@@ -281,6 +286,26 @@ mod tests {
         assert_eq!(run.best_so_far(), [5.0, 5.0, -2.0, -2.0]);
         let text = run.text(&run.steps[0].levels);
         assert!(text.len() == 24 && text.chars().all(|c| matches!(c, '0' | '1')), "{text}");
+    }
+
+    #[test]
+    fn the_best_of_a_chip_keeps_its_limits() {
+        const KNOBS: [Knob; 1] = [Knob::ranked(8)];
+        type One = trimtab::tuner!(KNOBS, observations: 4, rows: 8, limits: 1);
+        let mut tuner = One::new();
+        tuner.init(trimtab::Space::new(&KNOBS).unwrap(), Config::default(), 1).unwrap();
+        let mut bytes = Vec::new();
+        let mut reporter = Reporter::new(&mut bytes);
+        reporter.hello(&tuner, &telemetry::About { name: "one", cause: Cause::New, budget: 4 }).unwrap();
+        for (value, margin) in [(1.0, -0.5), (5.0, 0.0), (4.0, 0.5), (2.0, -0.1)] {
+            let proposal = tuner.ask().unwrap();
+            tuner.tell_with(&proposal.combination, value, &[margin]).unwrap();
+            let margins = trimtab::Margins::new(&[margin]).unwrap();
+            reporter.measured(&proposal, Event::Measured(value, margins)).unwrap();
+        }
+        let run = Runs::read(&bytes).0.all.remove(0);
+        assert_eq!(run.best().map(|(number, _, value)| (number, value)), Some((3, 4.0)));
+        assert_eq!((run.best_so_far(), run.breaking()), (vec![5.0, 4.0, 4.0], 2));
     }
 
     #[test]

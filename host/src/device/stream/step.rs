@@ -67,6 +67,16 @@ impl Step {
         self.event.value()
     }
 
+    /// The margins to the chip's limits, if it has any.
+    pub(crate) fn margins(&self) -> &[f32] {
+        if let Event::Measured(_, margins) = &self.event { margins } else { &[] }
+    }
+
+    /// Whether it keeps all limits.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.margins().iter().all(|margin| *margin >= 0.0)
+    }
+
     /// What the chip's model predicted, if it was asked.
     pub(crate) fn predicted(&self) -> Option<Predicted> {
         match self.kind {

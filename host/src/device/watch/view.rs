@@ -162,7 +162,8 @@ fn line(run: &Run, step: &Step) -> String {
 }
 
 fn outcome(step: &Step) -> String {
-    step.value().map_or_else(|| "failed".into(), |value| short(value.into()))
+    let broken = if step.is_kept() { "" } else { ", breaks a limit" };
+    step.value().map_or_else(|| "failed".into(), |value| format!("{}{broken}", short(value.into())))
 }
 
 /// The result in a few lines.
@@ -170,7 +171,8 @@ pub(super) fn summary(runs: &Runs, decoder: &Decoder, log: Option<&Path>, is_qui
     let Some(run) = runs.last() else { return String::new() };
     let best = run.best().map(|(number, step, value)| (number, run.text(&step.levels), short(value.into())));
     if is_quiet {
-        return best.map_or_else(|| "nothing was measured\n".into(), |(_, text, value)| format!("{value}  {text}\n"));
+        let none = if run.breaking() > 0 { "nothing keeps the limits\n" } else { "nothing was measured\n" };
+        return best.map_or_else(|| none.into(), |(_, text, value)| format!("{value}  {text}\n"));
     }
     let mut text = String::new();
     let mut row = |name: &str, what: String| {
@@ -178,7 +180,8 @@ pub(super) fn summary(runs: &Runs, decoder: &Decoder, log: Option<&Path>, is_qui
     };
     let (measured, failures) = (run.outcomes().count(), run.failures());
     let end = if run.is_over { "" } else { ", not at its end" };
-    row("run", format!("{}: {} measured, {failures} failed{end}", run.name(), measured));
+    let broken = if run.breaking() > 0 { format!(", {} break a limit", run.breaking()) } else { String::new() };
+    row("run", format!("{}: {measured} measured{broken}, {failures} failed{end}", run.name()));
     if let Some((number, levels, value)) = best {
         row("best", format!("{value}  {levels}  (measurement {number})"));
     }

@@ -48,7 +48,7 @@ fn the_best_keeps_the_limits() {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");
     let best = best_of_all();
-    let first = format!("best      {:.3} that keeps watts<3, log(errors)<1e-6  (measurement ", best);
+    let first = format!("best      {best:.3} that keeps watts<3, log(errors)<1e-6  (measurement ");
     assert!(out.starts_with(&first), "{out}");
     assert!(out.contains("\n          watts 2.") && out.contains(" break a limit\n"), "{out}");
     assert!(err.contains("measurements, keeping watts<3, log(errors)<1e-6\n"), "{err}");
