@@ -132,11 +132,14 @@ impl<const K: usize, const M: usize, const T: usize> Success<K, M, T> {
                 let own = if M > 0 && knob.is_graded() { 0.0 } else { step(space, knob) };
                 losses.iter_mut().enumerate().filter(|(set, _)| set & bit != 0).for_each(|(_, loss)| *loss += own);
             }
+            if M > 0 && knobs.iter().all(Knob::is_graded) {
+                continue;
+            }
             let four = |c: &Combination<K>| c.all().as_chunks::<4>().0.get(i).copied();
             let whole = four(c).filter(|_| knobs.len() == 4);
             for (m, other) in similar.iter_mut().zip(all) {
                 let set = match whole.zip(four(other)) {
-                    Some((a, b)) => differing(a, b),
+                    Some((a, b)) => differing::<M>(a, b),
                     None => differing_rest(rest(c, i, knobs.len()), rest(other, i, knobs.len())),
                 };
                 *m -= losses.get(set).copied().unwrap_or(0.0);

@@ -467,6 +467,12 @@ fn limited(limit: u16, room: usize) -> usize {
 /// type TooManyLevels = trimtab::tuner!([Knob::nominal(300)], observations: 8, rows: 16);
 /// # fn f(_: &TooManyLevels) {}
 /// ```
+///
+/// ```compile_fail
+/// # use trimtab::Knob;
+/// type WrongWay = trimtab::tuner!([Knob::range(0.0, 4095.0, -1.0)], observations: 8, rows: 16);
+/// # fn f(_: &WrongWay) {}
+/// ```
 #[macro_export]
 macro_rules! tuner {
     ($knobs:expr, observations: $t:expr, rows: $l:expr $(, limits: $g:expr)? $(, pending: $a:expr)?) => {
@@ -509,8 +515,15 @@ macro_rules! tuner {
         let knobs: &[$crate::Knob] = &$knobs;
         let mut i = 0;
         while i < knobs.len() {
+            assert!(
+                !matches!(knobs[i], $crate::Knob::Refused { .. }),
+                "a range needs finite numbers, a step towards its last value and at most 65 536 levels"
+            );
             assert!(knobs[i].levels() > 0, "a knob needs at least one level");
-            assert!(knobs[i].levels() <= $crate::MOST_LEVELS, "a knob has at most 256 levels: split it in two");
+            assert!(
+                knobs[i].is_range() || knobs[i].levels() <= $crate::MOST_LISTED,
+                "a knob has at most 256 levels: make it a range or two knobs"
+            );
             i += 1;
         }
         knobs.len()

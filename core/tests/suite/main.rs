@@ -13,3 +13,4 @@ mod paper;
 mod prior;
 mod properties;
 mod reconstruction;
+mod wide;

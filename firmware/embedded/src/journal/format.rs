@@ -20,7 +20,7 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{Event, Record};
+use trimtab::{Event, Knob, Record};
 
 use super::header::HEADER;
 use super::{Entry, LEAST_MARKS, SPARE_SLOTS};
@@ -54,6 +54,8 @@ pub(super) struct Sizes {
     pub(super) slots: usize,
     pub(super) mark: usize,
     pub(super) marks: usize,
+    /// Most bytes of a record.
+    pub(super) record: usize,
 }
 
 /// Where a slot or a mark lies, and whose it is: part of its checksum.
@@ -65,19 +67,20 @@ pub(super) struct Spot {
 }
 
 impl Sizes {
-    /// Returns `None` if they do not fit.
-    pub(super) fn of<F: NorFlash, const K: usize>(records: u16) -> Option<Self> {
+    /// For records of these knobs; returns `None` if they do not fit.
+    pub(super) fn of<F: NorFlash, const K: usize>(records: u16, knobs: &[Knob]) -> Option<Self> {
+        let record = Record::<K>::most_bytes(knobs);
         let word = F::WRITE_SIZE.max(F::READ_SIZE);
         let header = HEADER.next_multiple_of(word);
-        let slot = (2 + Record::<K>::MOST_BYTES + CHECK).next_multiple_of(word);
+        let slot = (2 + record + CHECK).next_multiple_of(word);
         let mark = MARK.next_multiple_of(word);
         let room = F::ERASE_SIZE.checked_sub(header + LEAST_MARKS * mark)? / slot;
         let records = usize::from(records);
-        let fits = header.max(slot) <= BUFFER && Record::<K>::MOST_BYTES < 254 && room >= records + SPARE_SLOTS;
+        let fits = header.max(slot) <= BUFFER && record < 254 && room >= records + SPARE_SLOTS;
         // As many spare slots as records are plenty; more would only slow a boot.
         let slots = room.min(2 * records + SPARE_SLOTS);
         let marks = (F::ERASE_SIZE - header - slots * slot) / mark;
-        fits.then_some(Self { header, slot, slots, mark, marks: marks.min(4 * records + LEAST_MARKS) })
+        fits.then_some(Self { header, slot, slots, mark, marks: marks.min(4 * records + LEAST_MARKS), record })
     }
 
     /// The bytes of a slot.
@@ -97,7 +100,7 @@ impl Sizes {
             Content::Dropped { restart: true } => (DROPPED_RESTART, None),
         };
         let length = match record {
-            Some(record) => record.to_bytes(body.get_mut(..Record::<K>::MOST_BYTES)?).ok()?.len(),
+            Some(record) => record.to_bytes(body.get_mut(..self.record)?).ok()?.len(),
             None => 0,
         };
         head.copy_from_slice(&[1 + length as u8, kind]);

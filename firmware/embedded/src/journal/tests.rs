@@ -139,18 +139,21 @@ fn marks_take_no_slot() {
 /// A page of 1024 bytes has room for more: twice as many slots as records and the spare ones.
 #[test]
 fn sizes_by_hand() {
-    let sizes = Sizes::of::<RamFlash<2, 1024, 1>, 2>(4).unwrap();
+    let sizes = Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, &[]).unwrap();
     // A slot: length, kind, ten bytes of a record at most, checksum.
-    let slot = 2 + Record::<2>::MOST_BYTES + 4;
-    assert_eq!(sizes, Sizes { header: 28, slot, slots: 2 * 4 + SPARE_SLOTS, mark: 4, marks: 4 * 4 + LEAST_MARKS });
-    assert_eq!(Sizes::of::<RamFlash<2, 256, 1>, 2>(1000), None);
+    let slot = 2 + Record::<2>::most_bytes(&[]) + 4;
+    assert_eq!(
+        sizes,
+        Sizes { header: 28, slot, slots: 2 * 4 + SPARE_SLOTS, mark: 4, marks: 4 * 4 + LEAST_MARKS, record: 10 }
+    );
+    assert_eq!(Sizes::of::<RamFlash<2, 256, 1>, 2>(1000, &[]), None);
 }
 
 /// Any one bit of a header may change; two in its beginning may not.
 #[test]
 fn a_header_with_a_wrong_bit_is_repaired() {
     let header = Header { number: 7, before: 300, fingerprint: 0x1122_3344_5566_7788 };
-    let (mut buffer, sizes) = ([0xFF; BUFFER], Sizes::of::<RamFlash<2, 256, 1>, 2>(4).unwrap());
+    let (mut buffer, sizes) = ([0xFF; BUFFER], Sizes::of::<RamFlash<2, 256, 1>, 2>(4, &[]).unwrap());
     let bytes = header.write(&mut buffer, &sizes).unwrap().to_vec();
     for bit in 0..8 * 28 {
         let mut wrong = bytes.clone();

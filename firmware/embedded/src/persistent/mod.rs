@@ -163,7 +163,7 @@ impl<
         let sizes = [K, M, D, T, L, start, end, layout.records.into()];
         let fingerprint = fingerprint(&task.space, &task.config, task.seed, &sizes, task.meaning)
             ^ tuner.prior().map_or(0, |prior| prior.checksum());
-        let (journal, found) = match Journal::open(flash, layout, fingerprint) {
+        let (journal, found) = match Journal::open_for(flash, layout, fingerprint, task.space.knobs()) {
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
         };
