@@ -129,6 +129,13 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.combinations.iter().take(self.len()).position(|own| own == c)
     }
 
+    /// Whether this combination is observed. Compares one knob first: most candidates of a sweep are
+    /// new in the knob that it is at.
+    pub(crate) fn has(&self, c: &Combination<K>, knob: usize) -> bool {
+        let level = c.level(knob);
+        self.combinations.iter().take(self.len()).any(|own| own.level(knob) == level && own == c)
+    }
+
     /// Observation i, with its cost as value.
     pub(crate) fn get(&self, i: usize) -> Option<Observation<K>> {
         Some(Observation {

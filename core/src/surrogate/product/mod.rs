@@ -416,18 +416,8 @@ impl<const K: usize, const M: usize> Product<K, M> {
             call(set);
             product *= ratios.as_flattened().get(set).copied().unwrap_or(1.0);
         };
-        // Eight knobs per turn of the loop, which has as much to count as four have to compare.
-        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-        let (ratios, ratios_rest) = self.ratios.as_chunks::<8>();
-        for (([a0, a1, a2, a3, a4, a5, a6, a7], [b0, b1, b2, b3, b4, b5, b6, b7]), ratios) in
-            a.iter().zip(b).zip(ratios)
-        {
-            let (first, second) = ratios.split_at(4);
-            multiply(differing::<M>([*a0, *a1, *a2, *a3], [*b0, *b1, *b2, *b3]), first);
-            multiply(differing::<M>([*a4, *a5, *a6, *a7], [*b4, *b5, *b6, *b7]), second);
-        }
-        let ((a, a_rest), (b, b_rest)) = (a_rest.as_chunks::<4>(), b_rest.as_chunks::<4>());
-        let (ratios, ratios_rest) = ratios_rest.as_chunks::<4>();
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+        let (ratios, ratios_rest) = self.ratios.as_chunks::<4>();
         for ((a, b), ratios) in a.iter().zip(b).zip(ratios) {
             multiply(differing::<M>(*a, *b), ratios);
         }

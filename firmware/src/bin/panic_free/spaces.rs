@@ -24,6 +24,7 @@ fn knobs(o: &Opaque) {
     let knobs = [o.knob(), o.knob(), o.knob()];
     for knob in o.part(&knobs) {
         keep((knob.levels(), knob.is_graded(), knob.position(o.size() as Level)));
+        keep((knob.is_range(), knob.value(o.size() as Level), knob.nearest(o.float())));
     }
     keep((features(o.part(&knobs)), graded_levels(o.part(&knobs)), cached_rows(o.part(&knobs), o.size())));
     if let Err(error) = Space::<2>::new(o.part(&knobs)) {
@@ -77,7 +78,7 @@ fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {
     let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
     let event = o.one_of(Event::Told(o.float()), &events);
     let record = Record::new(c, event);
-    keep(record.combination(space));
+    keep((record.combination(space), Record::<K>::most_bytes(space.knobs())));
     let (mut buffer, n) = ([0; Record::<K>::MOST_BYTES], o.size());
     match record.to_bytes(buffer.get_mut(..n).unwrap_or_default()) {
         Ok(bytes) => keep(bytes),
