@@ -131,7 +131,7 @@ impl fmt::Display for AskError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TellError {
-    /// The value is infinite or not a number.
+    /// The value or a margin is infinite or not a number.
     NonFinite,
     /// The combination does not belong to the tuner's space.
     Foreign,
@@ -139,15 +139,26 @@ pub enum TellError {
     Infeasible,
     /// No room for another observation.
     Full,
+    /// As many margins as the first outcome had are expected, or at most as many as the tuner has room
+    /// for: `tuner!` with `limits`.
+    Margins {
+        /// How many were given.
+        given: usize,
+        /// How many are expected.
+        expected: usize,
+    },
 }
 
 impl fmt::Display for TellError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NonFinite => "the cost is not a finite number",
+            Self::NonFinite => "the cost or a margin is not a finite number",
             Self::Foreign => "the combination belongs to another space",
             Self::Infeasible => "the combination is not feasible",
             Self::Full => "the tuner has no room for another observation",
+            Self::Margins { given, expected } => {
+                return write!(f, "{given} margins to limits were told, {expected} are expected");
+            }
         })
     }
 }

@@ -99,4 +99,4 @@ pub use tuner::proposal::{Estimate, Proposal};
 #[cfg(feature = "postcard")]
 pub use tuner::record::RecordError;
 pub use tuner::record::{Event, Record};
-pub use tuner::{MOST_PENDING, Region, Tuner};
+pub use tuner::{MOST_LIMITS, MOST_PENDING, Margins, Region, Tuner};

@@ -10,6 +10,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::antenna::{self, AntennaArgs, BenchArgs};
+use crate::bench::batches::{self, BatchBenchArgs};
 use crate::bench::list::{self, ListArgs};
 use crate::bench::report::{self, ReportArgs};
 use crate::bench::runs::{self, RaceArgs};
@@ -55,6 +56,7 @@ enum Command {
     Antenna(AntennaArgs),
     AntennaBench(BenchArgs),
     Bench(RaceArgs),
+    BatchBench(BatchBenchArgs),
     Report(ReportArgs),
     List(ListArgs),
     Tune(Box<TuneArgs>),
@@ -76,6 +78,7 @@ impl Cli {
             Some(Command::Antenna(args)) => antenna::run(&args),
             Some(Command::AntennaBench(args)) => antenna::bench::run(&args),
             Some(Command::Bench(args)) => runs::run(&args),
+            Some(Command::BatchBench(args)) => batches::run(&args),
             Some(Command::Report(args)) if tune::report::is_log(&args.runs) => {
                 tune::report::run(&args.runs, args.out.as_deref())
             }

@@ -23,6 +23,7 @@ use crate::surrogate::costs::Standard;
 use crate::surrogate::fleet_prior::{FleetPrior, NUMBERS};
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::noise::{Belief, Hypothesis};
+use crate::surrogate::observations::Point;
 
 /// The variance of costs that are mere numbers, in standardised units: somewhat more than the fleet's.
 const BROAD: f32 = 2.0;
@@ -162,6 +163,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let write = |row: &mut [f32]| self.fleet_row(prior, (c, &place), row);
         let posterior = self.gp.posterior_above(write, |rest| needed(mean + rest), most)?;
         Some(Posterior::new(mean + posterior.mean, posterior.variance))
+    }
+
+    /// Writes the covariances of a combination with the observations, under a prior or without one;
+    /// returns its own.
+    pub(crate) fn prediction(&self, space: &Space<K>, c: &Combination<K>, row: &mut [f32]) -> f32 {
+        if let Some(prior) = self.fleet.in_force() {
+            return self.fleet_row(prior, (c, &prior.locate(&self.product, space, c)), row);
+        }
+        let x = self.geometry.locate(space, c);
+        self.inputs(space).all(Point { combination: c, x: &x }, 0, row)
     }
 
     /// The first step of a prediction: covariances into `column`; returns its own variance.

@@ -233,6 +233,27 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.misfit = (count * (LN_2_PI + log_signal) + square / self.signal + by_noise, by_signal, by_mean);
     }
 
+    /// Mean and signal variance of other numbers than the costs, from these whitened ones.
+    pub(crate) fn assess_other(&self, whitened: &[f32], prior: &Prior, missing: f32) -> (f32, f32) {
+        let together = dot(self.ones.get(..self.len()).unwrap_or_default(), whitened);
+        let mean = together * self.mean_variance;
+        let square = (dot(whitened, whitened) - together * mean).max(0.0);
+        let (count, weight) = (self.len() as f32 - missing, prior.signal_weight);
+        (mean, if weight.is_finite() { ((square + weight) / (count + weight)).max(1e-12) } else { 1.0 })
+    }
+
+    /// The product of whitened covariances with whitened ones.
+    pub(crate) fn sum(&self, v: &[f32]) -> f32 {
+        dot(v, &self.ones)
+    }
+
+    /// Their weights K⁻¹(y − μ1).
+    pub(crate) fn weigh_other(&self, whitened: &[f32; T], mean: f32, weights: &mut [f32; T]) {
+        let centred = whitened.iter().zip(&self.ones).map(|(other, one)| other - mean * one);
+        weights.iter_mut().zip(centred).for_each(|(weight, other)| *weight = other);
+        self.factor.solve_upper(weights);
+    }
+
     /// Computes the weights, unless they are known.
     pub(crate) fn weigh(&mut self) {
         while self.weigh_step() {}
@@ -356,9 +377,14 @@ impl<const T: usize, const P: usize> Gp<T, P> {
 
     /// The posterior from the sums over all observations.
     pub(crate) fn finish(&self, partial: &Partial) -> Posterior {
-        let ones = 1.0 - partial.ones;
-        let share = partial.share + ones * ones * self.mean_variance;
+        let (ones, share) = (1.0 - partial.ones, self.share(partial));
         Posterior { mean: partial.costs + self.mean * ones, variance: self.signal * share.max(0.0) }
+    }
+
+    /// The share of the signal variance that is left, that of the mean included.
+    pub(crate) fn share(&self, partial: &Partial) -> f32 {
+        let ones = 1.0 - partial.ones;
+        partial.share + ones * ones * self.mean_variance
     }
 
     /// The weight of the covariance of observations i and j in the slope of the log likelihood with
@@ -413,6 +439,11 @@ impl Partial {
     /// Number of absorbed observations.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.len)
+    }
+
+    /// Σv·(L⁻¹1).
+    pub(crate) fn ones(&self) -> f32 {
+        self.ones
     }
 }
 

@@ -3,10 +3,10 @@
 //! Algorithm 1, line 4: estimate a surrogate from the observations.
 //!
 //! ```text
-//!  no fit due                                          rows → costs → (weights) → (failures)
+//!  no fit due                                          rows → costs → (weights) → (limits) → (failures)
 //!  fit of the product kernel, per sweep:   rows → costs → weights → columns of K⁻¹ → one step
 //!      then, per hypothesis of the noise:  rows → costs → evidence
-//!      then                                            rows → costs → (weights) → (failures)
+//!      then                                            rows → costs → (weights) → (limits) → (failures)
 //! ```
 //!
 //! **Choices**
@@ -57,6 +57,7 @@ enum Part {
     Column,
     Pairs,
     Tables,
+    Limits,
     Judge,
     Failures,
 }
@@ -149,6 +150,36 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         Posterior { mean: posterior.mean + self.predicted_offset(), ..posterior }
     }
 
+    /// The second step for limits: ln of the chance to keep all of them.
+    pub(crate) fn end_log_chance(&mut self) -> f32 {
+        let Self { gp, limits, learning, .. } = self;
+        let mut partial = Partial::new(learning.own);
+        gp.absorb(&mut learning.column, &mut partial, f32::NEG_INFINITY);
+        limits.log_chance(learning.column.get(..gp.len()).unwrap_or_default(), partial.ones(), gp.share(&partial))
+    }
+
+    /// ln of the chance of a combination to keep all limits: both steps, for a caller that changes
+    /// nothing.
+    pub(crate) fn log_chance(&self, space: &Space<K>, c: &Combination<K>) -> f32 {
+        if G == 0 || !self.limits.is_used() {
+            return 0.0;
+        }
+        let mut v = [0.0; T];
+        let own = self.prediction(space, c, v.get_mut(..self.gp.len()).unwrap_or_default());
+        let mut partial = Partial::new(own);
+        self.gp.absorb(&mut v, &mut partial, f32::NEG_INFINITY);
+        self.limits.log_chance(v.get(..self.gp.len()).unwrap_or_default(), partial.ones(), self.gp.share(&partial))
+    }
+
+    /// The predicted margins of what was predicted last, for the i-th observation, which is imagined.
+    pub(super) fn imagine_margins(&mut self, i: usize) {
+        if G > 0 && self.limits.is_used() {
+            let Self { gp, limits, learning, .. } = self;
+            let v = learning.column.get(..gp.len()).unwrap_or_default();
+            limits.imagine(i, v, gp.sum(v));
+        }
+    }
+
     /// Keeps the covariances of a prediction, and its prior variance, for the second step.
     pub(super) fn keep_prediction(&mut self, column: &[f32; T], own: f32) {
         self.learning.column.iter_mut().zip(column).for_each(|(kept, k)| *kept = *k);
@@ -180,7 +211,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 next
             }
             Part::Weights if self.gp.weigh_step() => Part::Weights,
-            Part::Weights if goal == Goal::Posteriors => self.begin_failures(),
+            Part::Weights if goal == Goal::Posteriors => self.begin_limits(),
             Part::Weights => {
                 (self.learning.j, self.learning.sums) = (0, PairSums::ZERO);
                 Part::HalfColumn
@@ -197,6 +228,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             Part::Pairs => self.add_pairs(config),
             Part::Tables if M > 0 && self.product.derive_tables(&mut self.learning.next) => Part::Tables,
             Part::Tables => Part::Rows,
+            Part::Limits => self.learn_limit(config),
             Part::Judge => self.judge_last(space),
             Part::Failures => self.learn_failure(space),
             Part::Done => Part::Done,
@@ -231,7 +263,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 if self.needs_weights() {
                     Part::Weights
                 } else {
-                    self.begin_failures()
+                    self.begin_limits()
                 }
             }
             Goal::Evidence => {
@@ -240,6 +272,22 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                 Part::Rows
             }
         }
+    }
+
+    /// One limit after the other, if there are any.
+    fn begin_limits(&mut self) -> Part {
+        self.learning.j = 0;
+        if G > 0 && self.limits.is_used() { Part::Limits } else { self.begin_failures() }
+    }
+
+    /// The margins to one limit.
+    fn learn_limit(&mut self, config: &Config) -> Part {
+        let (prior, needs_weights) = (self.belief(config), self.noise.used.is_noisy());
+        let Self { observations, limits, learning, gp, .. } = self;
+        let is_measured = |i: usize| observations.get(i).is_some_and(|o| !o.is_failure());
+        limits.learn(learning.j, (gp, &prior), &is_measured, needs_weights);
+        learning.j += 1;
+        if learning.j < limits.count() { Part::Limits } else { self.begin_failures() }
     }
 
     /// A pass over all observations, if any failed.

@@ -25,6 +25,7 @@ pub(crate) mod geometry;
 pub(crate) mod gp;
 pub(crate) mod kernel;
 pub(crate) mod learn;
+pub(crate) mod limits;
 pub(crate) mod noise;
 pub(crate) mod observations;
 pub(crate) mod path;
@@ -46,6 +47,7 @@ use geometry::Geometry;
 use gp::{Gp, Partial, Posterior, Repeats};
 use kernel::Hyper;
 use learn::Learning;
+use limits::Limits;
 use noise::{Belief, Hypothesis, Seen};
 use observations::{Observations, Point};
 use path::Path;
@@ -87,6 +89,7 @@ pub(crate) struct Model<
     pub(crate) hyper: Hyper,
     pub(crate) noise: Belief,
     pub(crate) success: Success<K, M, T>,
+    pub(crate) limits: Limits<T, G>,
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
     learning: Learning<K, T>,
@@ -109,6 +112,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             hyper: Hyper { length_scale: 0.0, linear_weight: 0.0, noise: 0.0 },
             noise: Belief::ZERO,
             success: Success::NONE,
+            limits: Limits::NONE,
             next_fit: 0,
             learning: Learning::NONE,
             fleet: Fleet::NONE,
@@ -130,6 +134,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.clear();
         self.learning = Learning::NONE;
         self.success = Success::NONE;
+        self.limits.clear();
         self.fleet.clear();
         (self.standard, self.next_fit, self.factors) = (Standard::NONE, LEAST_FIT, 0);
         Ok(())
@@ -259,6 +264,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// before.
     pub(crate) fn observation_removed(&mut self, i: usize) {
         self.success.remove(i, self.observations.len() + 1);
+        self.limits.remove(i);
         self.next_fit = self.next_fit.min(self.measurements() + 1);
     }
 
@@ -277,6 +283,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let i = self.observations.combinations().len();
         if self.observations.push_fantasy(c, &x) {
             self.gp.set_cost(i, mean);
+            self.imagine_margins(i);
         }
     }
 
@@ -298,6 +305,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.whiten_costs();
         self.gp.whiten_ones();
         self.gp.assess(&self.belief(config), self.repeats(config, &noise));
+        self.limits.whiten_imagined(&self.gp, self.observations.len());
     }
 
     /// Whether pending combinations are in the process as fantasies.
@@ -445,13 +453,41 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// C·w = (K − noise)·w = y − μ − noise·w with w = K⁻¹(y − μ).
     pub(crate) fn measured_mean(&self, i: usize) -> Option<f32> {
         let cost = self.observations.get(i).filter(|o| !o.is_failure())?.value;
-        let noise = self.noise.used.of_mean(self.observations.repeats(i)) - self.noise.used.residual;
+        let noise = self.noise_of(i);
         Some(self.standard.apply(cost) - noise * self.gp.weight(i))
+    }
+
+    /// The noise of observation i, as a share of the signal.
+    fn noise_of(&self, i: usize) -> f32 {
+        self.noise.used.of_mean(self.observations.repeats(i)) - self.noise.used.residual
+    }
+
+    /// Whether observation i was measured and keeps all limits, as far as the model believes its
+    /// margins.
+    pub(crate) fn is_believed_to_keep(&self, i: usize) -> bool {
+        G == 0 || !self.limits.is_used() || {
+            let noise = if self.noise.used.is_noisy() { self.noise_of(i) } else { 0.0 };
+            self.limits.is_believed_to_keep(i, noise)
+        }
+    }
+
+    /// The position of the best measured observation that keeps all limits.
+    pub(crate) fn best(&self) -> Option<usize> {
+        let mut ranked = self.observations.by_cost();
+        if G == 0 { ranked.next() } else { ranked.find(|i| self.limits.keeps(*i)) }
+    }
+
+    /// The position of the worst observation: the oldest failure, else the largest cost, of those that
+    /// break a limit if there are any.
+    pub(crate) fn worst(&self) -> usize {
+        let breaks = |i: &usize| self.failures() == 0 && !self.limits.keeps(*i);
+        let breaking = if G == 0 { None } else { self.observations.by_cost().rev().find(breaks) };
+        breaking.unwrap_or_else(|| self.observations.worst())
     }
 
     /// The posterior of observation i: its variance is noise − noise²·(K⁻¹)ᵢᵢ.
     pub(crate) fn measured(&self, i: usize) -> Option<Posterior> {
-        let noise = self.noise.used.of_mean(self.observations.repeats(i)) - self.noise.used.residual;
+        let noise = self.noise_of(i);
         let share = noise * (1.0 - noise * self.gp.inverse_diagonal(i));
         Some(Posterior::new(self.measured_mean(i)?, self.gp.signal() * share.max(0.0)))
     }

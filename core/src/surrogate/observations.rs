@@ -160,6 +160,11 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
     }
 
+    /// The positions of the measured observations, from the smallest cost to the largest.
+    pub(crate) fn by_cost(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.order.iter().map(|i| usize::from(*i))
+    }
+
     /// The combinations of all points, fantasies last.
     pub(crate) fn combinations(&self) -> &[Combination<K>] {
         &self.combinations

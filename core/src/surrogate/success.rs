@@ -255,6 +255,7 @@ impl Change {
         } else {
             let step = step(space, knob);
             let gain = |other: Level| match other {
+                _ if self.to == self.from => 0.0,
                 _ if other == self.to => step,
                 _ if other == self.from => -step,
                 _ => 0.0,

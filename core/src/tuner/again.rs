@@ -79,8 +79,9 @@ impl<
         (self.again.best, self.search.score) = (None, self.search.best().map_or(0.0, |best| best.score));
         self.again.lowest.clear();
         let Some(new) = self.search.best().filter(|_| self.may_repeat()) else { return };
-        self.again.value = self.value_of(new.posterior) - MUCH_MORE;
-        for (mean, i) in (0..self.len()).filter_map(|i| Some((self.model.measured_mean(i)?, i as u16))) {
+        self.again.value = self.value_of(new.posterior) - self.search.log_chance - MUCH_MORE;
+        let keeping = (0..self.len()).filter(|i| self.model.is_believed_to_keep(*i));
+        for (mean, i) in keeping.filter_map(|i| Some((self.model.measured_mean(i)?, i as u16))) {
             let lowest = &mut self.again.lowest;
             let place = lowest.iter().position(|other| mean < other.0).unwrap_or(lowest.len());
             if place < MOST {

@@ -38,6 +38,7 @@ mod again;
 mod ask;
 mod draw;
 pub(crate) mod inspect;
+mod limits;
 mod lookup;
 mod prior;
 pub(crate) mod proposal;
@@ -57,11 +58,13 @@ use crate::math::random::Random;
 use crate::space::{Combination, Space};
 pub use crate::surrogate::MOST_PENDING;
 use crate::surrogate::gp::Posterior;
+pub use crate::surrogate::limits::MOST_LIMITS;
 use crate::surrogate::observations::Observation;
 use crate::surrogate::{ANY, Model};
 
 use again::Again;
 use ask::Stage;
+pub use limits::Margins;
 pub use lookup::Region;
 use proposal::Estimate;
 use search::Search;
@@ -146,6 +149,7 @@ pub struct Tuner<
     /// An outcome that waits for the table, if one does: an `Option` would not be all zero.
     is_waiting: bool,
     waiting: (Combination<K>, Option<f32>),
+    waiting_margins: ([f32; G], u8),
 }
 
 impl<
@@ -165,6 +169,7 @@ impl<
     pub const fn new() -> Self {
         const { assert!(T >= 1 && T <= u16::MAX as usize, "a tuner holds 1 to 65 535 observations") };
         const { assert!(L >= 1, "the lookup table needs at least one row") };
+        const { assert!(G <= MOST_LIMITS, "a tuner has at most four limits") };
         const { assert!(A >= 1 && A <= u16::MAX as usize, "1 to 65 535 combinations can be pending") };
         Self {
             space: Space::empty(),
@@ -182,6 +187,7 @@ impl<
             again: Again::NONE,
             is_waiting: false,
             waiting: (Combination::EMPTY, None),
+            waiting_margins: ([0.0; G], 0),
         }
     }
 
@@ -257,7 +263,7 @@ impl<
         (0..self.len()).filter_map(|i| self.model.observations.get(i)).map(|o| self.in_user_sign(o))
     }
 
-    /// The observation with the best mean value; of equals the first.
+    /// The observation with the best mean value, of those that keep all limits; of equals the first.
     ///
     /// ```
     /// # use trimtab::{Config, Goal, Knob, Space};
@@ -273,7 +279,7 @@ impl<
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn best_observed(&self) -> Option<Observation<K>> {
-        self.model.observations.ranked(0).map(|o| self.in_user_sign(o))
+        self.model.best().and_then(|i| self.model.observations.get(i)).map(|o| self.in_user_sign(o))
     }
 
     /// The measured combination with the best predicted value. With noise this is safer than the
@@ -370,9 +376,11 @@ impl<
         !is_known && self.space.is_feasible(c) && self.space.is_canonical(c)
     }
 
-    /// The measured observation with the smallest posterior mean; of equals the first.
+    /// The measured observation with the smallest posterior mean that keeps all limits; of equals the
+    /// first.
     fn by_posterior(&self) -> Option<usize> {
-        let means = (0..self.len()).filter_map(|i| Some((i, self.model.measured_mean(i)?)));
+        let keeping = (0..self.len()).filter(|i| self.model.is_believed_to_keep(*i));
+        let means = keeping.filter_map(|i| Some((i, self.model.measured_mean(i)?)));
         means.reduce(|best, other| if other.1 < best.1 { other } else { best }).map(|(i, _)| i)
     }
 

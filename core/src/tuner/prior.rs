@@ -129,7 +129,7 @@ impl<
 
     /// The rule that scores candidates.
     pub(super) fn rule(&self) -> Rule {
-        if self.model.fleet.in_force().is_some() {
+        if self.model.fleet.in_force().is_some() || self.model.limits.is_used() {
             return Rule::ExpectedImprovement { best: self.search.incumbent };
         }
         self.config.acquisition.prepare(self.len(), self.log_cardinality(), self.search.incumbent)

@@ -26,6 +26,7 @@ use heapless::Vec;
 
 use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space, SpaceError};
+use crate::tuner::limits::Margins;
 
 /// An event in the life of a combination.
 ///
@@ -58,6 +59,25 @@ pub enum Event {
     Asked,
     /// Proposed, but will not be told.
     Cancelled,
+    /// Measured, with this value and these margins to limits.
+    Measured(f32, Margins),
+}
+
+impl Event {
+    /// The measured value, if it is a measurement.
+    ///
+    /// ```
+    /// use trimtab::{Event, Margins};
+    /// assert_eq!(Event::Told(0.5).value(), Some(0.5));
+    /// assert_eq!(Event::Measured(0.5, Margins::default()).value(), Some(0.5));
+    /// assert_eq!(Event::Failed.value(), None);
+    /// ```
+    pub fn value(&self) -> Option<f32> {
+        match self {
+            Self::Told(value) | Self::Measured(value, _) => Some(*value),
+            Self::Failed | Self::Enqueued | Self::Asked | Self::Cancelled => None,
+        }
+    }
 }
 
 /// One entry of a log: an event and the combination it happened to.
@@ -79,22 +99,28 @@ pub struct Record<const K: usize> {
 }
 
 impl<const K: usize> Record<K> {
-    /// Most bytes of the byte form in any space: version, event, value, number of bytes, levels.
+    /// Most bytes of the byte form without limits, in any space: version, event, value, number of bytes,
+    /// levels.
     pub const MOST_BYTES: usize = Self::BESIDE_LEVELS + 2 * K;
 
     const BESIDE_LEVELS: usize = 1 + 1 + 4 + 2;
 
-    /// Most bytes of the byte form in a space with these knobs: one per level, or two if a knob has more
-    /// than 256 levels.
+    /// Most bytes of the byte form in a space with these knobs, with so many limits: one per level, or two
+    /// if a knob has more than 256 levels.
     ///
     /// ```
     /// use trimtab::{Knob, Record};
-    /// assert_eq!(Record::<3>::most_bytes(&[Knob::nominal(2), Knob::ranked(256)]), 8 + 3);
-    /// assert_eq!(Record::<3>::most_bytes(&[Knob::nominal(2), Knob::range(0.0, 4095.0, 1.0)]), 8 + 6);
+    /// assert_eq!(Record::<3>::bytes_for(&[Knob::nominal(2), Knob::ranked(256)], 0), 8 + 3);
+    /// assert_eq!(Record::<3>::bytes_for(&[Knob::nominal(2), Knob::range(0.0, 4095.0, 1.0)], 0), 8 + 6);
     /// ```
-    pub fn most_bytes(knobs: &[Knob]) -> usize {
+    pub fn bytes_for(knobs: &[Knob], limits: usize) -> usize {
         let is_wide = knobs.iter().any(|knob| knob.levels() > NARROW);
-        Self::BESIDE_LEVELS + if is_wide { 2 * K } else { K }
+        Self::most_bytes(limits) - if is_wide { 0 } else { K }
+    }
+
+    /// Most bytes of the byte form with so many limits, in any space: their number and the margins too.
+    pub const fn most_bytes(limits: usize) -> usize {
+        Self::MOST_BYTES + if limits > 0 { 1 + 4 * limits } else { 0 }
     }
 
     /// A record of this event.
@@ -121,10 +147,13 @@ const NARROW: usize = 256;
 #[cfg(feature = "postcard")]
 const WIDE: u8 = 0x80;
 
-/// The version of the byte form, and the oldest that can be read: version 1 had no
-/// [`Event::Cancelled`] and was otherwise the same.
+/// The newest version of the byte form, what is written where it says the same, and the oldest that
+/// can be read. Version 1 had no [`Event::Cancelled`], version 2 no [`Event::Measured`]; otherwise they
+/// are the same.
 #[cfg(feature = "postcard")]
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+#[cfg(feature = "postcard")]
+const WITHOUT_LIMITS: u8 = 2;
 #[cfg(feature = "postcard")]
 const OLDEST: u8 = 1;
 
@@ -182,7 +211,8 @@ impl<const K: usize> Record<K> {
     /// ```
     pub fn to_bytes<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a [u8], RecordError> {
         let bytes = Bytes { event: self.event, levels: Levels(&self.levels) };
-        let version = if bytes.levels.is_wide() { VERSION | WIDE } else { VERSION };
+        let version = if matches!(self.event, Event::Measured(..)) { VERSION } else { WITHOUT_LIMITS };
+        let version = if bytes.levels.is_wide() { version | WIDE } else { version };
         match postcard::to_slice(&(version, bytes), buffer) {
             Ok(bytes) => Ok(bytes),
             Err(_) => Err(RecordError::NoRoom),
@@ -260,7 +290,7 @@ mod tests {
             let mut buffer = [0; Record::<300>::MOST_BYTES];
             let bytes = record.to_bytes(&mut buffer).unwrap();
             // Only a value takes all of the room.
-            assert_eq!(bytes.len() == Record::<300>::most_bytes(space.knobs()), matches!(event, Event::Told(_)));
+            assert_eq!(bytes.len() == Record::<300>::bytes_for(space.knobs(), 0), matches!(event, Event::Told(_)));
             assert_eq!(Record::<300>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
             assert_eq!(Record::from_bytes(bytes), Ok(record));
         }
@@ -274,7 +304,14 @@ mod tests {
         // Version 1: the event's number, then two levels, as in logs that are in flash today.
         assert_eq!(Record::from_bytes(&[1, 1, 2, 3, 5]), Ok(Record::new(&c, Event::Failed)));
         assert_eq!(Record::from_bytes(&[2, 4, 2, 3, 5]), Ok(Record::new(&c, Event::Cancelled)));
-        for found in [0, 3, 0x80, 0x83] {
+        let margins = Margins::new(&[0.5, -2.0]).unwrap();
+        let mut buffer = [0; Record::<2>::most_bytes(2)];
+        let measured = Record::new(&c, Event::Measured(1.5, margins));
+        let bytes = measured.to_bytes(&mut buffer).unwrap();
+        assert_eq!((bytes.len(), bytes[0]), (Record::<2>::bytes_for(space.knobs(), 2) - 1, 3));
+        assert_eq!(Record::from_bytes(bytes), Ok(measured));
+        assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
+        for found in [0, 4, 0x80, 0x84] {
             assert_eq!(Record::<2>::from_bytes(&[found, 1, 2, 3, 5]), Err(RecordError::Version { found }));
         }
     }
@@ -295,7 +332,7 @@ mod tests {
         assert_eq!(Record::<2>::from_bytes(&[0x82, 1, 6, 0, 1, 2, 0, 0, 0]), Err(RecordError::Malformed));
         let told = Record::new(&space.combination(&[65_535, 2]).unwrap(), Event::Told(1.5));
         let bytes = told.to_bytes(&mut buffer).unwrap();
-        assert!(bytes.len() < Record::<2>::MOST_BYTES && Record::<2>::most_bytes(space.knobs()) == 12);
+        assert!(bytes.len() < Record::<2>::MOST_BYTES && Record::<2>::bytes_for(space.knobs(), 0) == 12);
         assert_eq!(Record::from_bytes(bytes), Ok(told));
     }
 }

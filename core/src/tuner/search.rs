@@ -26,6 +26,9 @@ use crate::surrogate::success::{Calls, Change, chance};
 /// What a candidate's score loses per logit that it lacks.
 const PER_LOGIT: f32 = 1.0;
 
+/// The incumbent while nothing keeps all limits: every candidate improves on it, so the chance decides.
+const NOTHING_KEEPS: f32 = 30.0;
+
 /// What a search does before it scores rows, a step each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
@@ -52,6 +55,11 @@ pub(super) struct Search<const K: usize, const T: usize> {
     /// Where the path goes on after a change of several knobs: one made others idle.
     pub(super) jump: Option<Combination<K>>,
     best: Option<Scored<K>>,
+    /// ln of its chance to keep all limits.
+    pub(super) log_chance: f32,
+    /// A candidate that waits for that chance, and whether its covariances are known.
+    held: Option<Scored<K>>,
+    is_begun: bool,
     /// The score of what is proposed in the end.
     pub(super) score: f32,
     pub(super) rule: Rule,
@@ -74,6 +82,9 @@ impl<const K: usize, const T: usize> Search<K, T> {
         is_second: false,
         jump: None,
         best: None,
+        log_chance: 0.0,
+        held: None,
+        is_begun: false,
         score: 0.0,
         rule: Rule::Ucb { beta: 0.0 },
         measured_best: None,
@@ -85,6 +96,7 @@ impl<const K: usize, const T: usize> Search<K, T> {
     /// Starts over at the first row.
     pub(super) fn restart(&mut self) {
         (self.step, self.row, self.best) = (0, 0, None);
+        (self.log_chance, self.held, self.is_begun) = (0.0, None, false);
         (self.before, self.is_second, self.jump) = (Before::NeededLogit, false, None);
     }
 
@@ -110,12 +122,13 @@ impl<
     #[inline(never)]
     pub(super) fn begin_search(&mut self) {
         let best = self.by_posterior();
-        self.search.incumbent = best.map_or(0.0, |i| self.model.measured_mean(i).unwrap_or(0.0));
+        let nothing = if G > 0 && self.model.limits.is_used() { NOTHING_KEEPS } else { 0.0 };
+        self.search.incumbent = best.map_or(nothing, |i| self.model.measured_mean(i).unwrap_or(0.0));
         self.search.measured_best = best;
         self.search.rule = self.rule();
         self.search.restart();
         if !self.is_filled() {
-            let from = best.and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
+            let from = self.sweep_start(best).and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
             let (mut random, most) = (self.random(Purpose::Sweep), swept(self.rows()));
             self.search.sweep.begin(&self.space, &mut self.table, (most, from), &mut random);
             self.table.factors = self.model.factors;
@@ -155,6 +168,10 @@ impl<
                 self.search.before = self.prepare(whole, covered);
                 continue;
             }
+            if let Some(held) = self.search.held.filter(|_| G > 0) {
+                self.weigh_limits(held, whole);
+                continue;
+            }
             if !(if whole > 0 { self.search.row < whole } else { self.has_step() }) {
                 if let Some(cache) = cache {
                     cache.end(self.model.gp.len());
@@ -167,13 +184,52 @@ impl<
             } else {
                 self.score_step(prune, cache.as_mut().and_then(|cache| cache.row_mut(self.search.row)))
             };
-            if let Some(scored) = scored
-                && self.search.best.as_ref().is_none_or(|best| scored.score < best.score)
-            {
-                self.search.best = Some(scored);
+            match scored {
+                Some(scored) if G > 0 && self.model.limits.is_used() => {
+                    let bar =
+                        if self.is_sweeping(whole) { self.bar().max(self.search.sweep.bar()) } else { self.bar() };
+                    self.search.held = Some(scored).filter(|scored| scored.score < bar);
+                }
+                Some(scored) => {
+                    self.compare(scored, whole);
+                }
+                None => {}
             }
         }
         true
+    }
+
+    /// Whether sweeps still fill the table.
+    fn is_sweeping(&self, whole: usize) -> bool {
+        whole == 0 && !self.table.is_swept
+    }
+
+    /// Compares a candidate with the best so far; returns whether it is better.
+    #[inline(always)]
+    fn compare(&mut self, scored: Scored<K>, whole: usize) -> bool {
+        if self.is_sweeping(whole) {
+            self.search.sweep.report(&scored);
+        }
+        let is_better = scored.score < self.bar();
+        if is_better {
+            self.search.best = Some(scored);
+        }
+        is_better
+    }
+
+    /// The held candidate after its chance to keep all limits, in two steps.
+    #[inline(never)]
+    fn weigh_limits(&mut self, held: Scored<K>, whole: usize) {
+        self.search.is_begun = !self.search.is_begun;
+        if self.search.is_begun {
+            return self.model.begin_prediction(&self.space, &held.combination);
+        }
+        self.search.held = None;
+        let log_chance = self.model.end_log_chance();
+        let score = held.score - log_chance;
+        if self.compare(Scored { score, ..held }, whole) {
+            self.search.log_chance = log_chance;
+        }
     }
 
     /// Fantasies come and go, so nothing is cached while asks are pending. Filling a cache for a
@@ -310,9 +366,6 @@ impl<
                 (calls.beside)(model, &tuner.space, tuner.measured(), similar, tuner.change(knob, level))
             });
         }
-        if is_sweeping {
-            self.search.sweep.report(&scored);
-        }
         Some(scored)
     }
 
@@ -359,7 +412,7 @@ impl<
     }
 
     /// The score that the last [`ask`](Self::ask) gives a combination, in standardised units, its
-    /// chance of success included; the candidate with the smallest was proposed. `None` for a
+    /// chances of success and of keeping all limits included; the candidate with the smallest was proposed. `None` for a
     /// combination of another space, and if the model did not choose, as at the start.
     ///
     /// ```
@@ -383,7 +436,8 @@ impl<
         let logit = |tuner: &Self, calls: &Calls<K, M, T>| {
             (calls.logit)(&tuner.model.success, &tuner.space, c, tuner.measured())
         };
-        Some(self.weighed(scored, logit).score)
+        let log_chance = self.model.log_chance(&self.space, c);
+        Some(self.weighed(scored, logit).score - log_chance)
     }
 
     /// The path's knob goes to this level.

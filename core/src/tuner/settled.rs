@@ -80,8 +80,11 @@ impl<
         let Some(gain) = self.log_gain() else { return false };
         let window = WINDOW.saturating_sub(self.repeats as usize).max(LEAST);
         let Some(before) = self.len().checked_sub(window) else { return false };
-        let earlier = self.model.observations.costs().take(before).flatten().fold(f32::INFINITY, f32::min);
-        let Some(best) = self.model.observations.ranked(0).filter(|_| earlier.is_finite()) else { return false };
+        let costs = self.model.observations.costs().take(before).enumerate();
+        let keeping = costs.filter(|(i, _)| self.model.limits.keeps(*i)).filter_map(|(_, cost)| cost);
+        let earlier = keeping.fold(f32::INFINITY, f32::min);
+        let best = self.model.best().and_then(|i| self.model.observations.get(i));
+        let Some(best) = best.filter(|_| earlier.is_finite()) else { return false };
         let gained = self.model.standard.apply(earlier) - self.model.standard.apply(best.value);
         gained < tolerance && gain < ln(tolerance / WINDOW as f32)
     }
@@ -91,7 +94,7 @@ impl<
         let best = self.search.best()?;
         let gain = -Rule::ExpectedImprovement { best: self.search.incumbent }.score(best.posterior);
         let chance = self.chance(&best.combination);
-        Some(gain + ln(chance.max(f32::MIN_POSITIVE)))
+        Some(gain + ln(chance.max(f32::MIN_POSITIVE)) + self.search.log_chance)
     }
 }
 

@@ -123,15 +123,12 @@ impl<
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn tell_begin(&mut self, c: &Combination<K>, value: f32) -> Result<(), TellError> {
-        if !value.is_finite() {
-            return Err(TellError::NonFinite);
-        }
-        self.begin_outcome(c, Some(self.config.goal.flip(value)))
+        self.tell_with_begin(c, value, &[])
     }
 
     /// [`tell_failed`](Self::tell_failed) in slices, as [`tell_begin`](Self::tell_begin).
     pub fn tell_failed_begin(&mut self, c: &Combination<K>) -> Result<(), TellError> {
-        self.begin_outcome(c, None)?;
+        self.begin_outcome(c, None, &[])?;
         self.model.success.expect_failures();
         Ok(())
     }
@@ -142,9 +139,9 @@ impl<
         for _ in 0..steps {
             if self.is_waiting {
                 if self.is_filled() || !self.search_step(1, true, None::<&mut Cache<D, T, 0>>) {
-                    let (c, cost) = self.waiting;
+                    let ((c, cost), (margins, count)) = (self.waiting, self.waiting_margins);
                     self.is_waiting = false;
-                    self.record_outcome(&c, cost);
+                    self.record_outcome(&c, cost, margins.get(..usize::from(count)).unwrap_or_default());
                 }
             } else if self.model.is_learning() {
                 self.model.learn(&self.space, &self.config);
@@ -161,7 +158,12 @@ impl<
         while self.tell_step(u16::MAX) {}
     }
 
-    fn begin_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) -> Result<(), TellError> {
+    pub(super) fn begin_outcome(
+        &mut self,
+        c: &Combination<K>,
+        cost: Option<f32>,
+        margins: &[f32],
+    ) -> Result<(), TellError> {
         if self.space.knobs().is_empty() || !self.space.contains(c) {
             return Err(TellError::Foreign);
         }
@@ -175,20 +177,24 @@ impl<
         }
         self.cancel_ask();
         // A table that this outcome leaves as it is must be the one that an ask would have made.
-        let is_best = cost.is_some_and(|cost| self.model.observations.ranked(0).is_none_or(|o| cost < o.value));
+        let best = self.model.best().and_then(|i| self.model.observations.get(i));
+        let keeps = G == 0 || margins.iter().all(|margin| *margin >= 0.0);
+        let is_best = cost.is_some_and(|cost| keeps && best.is_none_or(|o| cost < o.value));
         let stays = !known && !is_best && !self.is_full() && !self.model.is_anew_next(&self.config);
         if stays && self.chooses() && !self.is_filled() {
             self.begin_search();
             (self.is_waiting, self.waiting) = (true, (*c, cost));
+            self.waiting_margins.0.iter_mut().zip(margins).for_each(|(own, margin)| *own = *margin);
+            self.waiting_margins.1 = margins.len() as u8;
         } else {
-            self.record_outcome(c, cost);
+            self.record_outcome(c, cost, margins);
         }
         Ok(())
     }
 
     /// Takes an outcome in and begins to learn from it.
-    fn record_outcome(&mut self, c: &Combination<K>, cost: Option<f32>) {
-        let best = self.model.observations.ranked(0).map(|o| o.combination);
+    fn record_outcome(&mut self, c: &Combination<K>, cost: Option<f32>, margins: &[f32]) {
+        let best = self.best_combination();
         let observations = &mut self.model.observations;
         let known = observations.find(c);
         let unchanged = match (known, cost) {
@@ -207,14 +213,23 @@ impl<
                 kept
             }
         };
+        if cost.is_some() {
+            let i = known.unwrap_or(self.len().saturating_sub(1));
+            self.model.limits.record(i, self.model.observations.repeats(i), margins);
+        }
         self.leave_queue(c);
         self.leave_pending(c);
         self.tells = self.tells.wrapping_add(1);
         self.repeats = self.repeats.wrapping_add(u32::from(known.is_some()));
-        if self.model.observations.ranked(0).map(|o| o.combination) != best {
+        if self.best_combination() != best {
             self.table.clear();
         }
         self.model.begin_learning(&self.space, &self.config, unchanged);
+    }
+
+    /// The best that keeps all limits.
+    fn best_combination(&self) -> Option<Combination<K>> {
+        self.model.best().and_then(|i| self.model.observations.combinations().get(i)).copied()
     }
 
     /// Makes room for one more observation by the user's policy; returns how many of the first ones
@@ -223,8 +238,9 @@ impl<
         if !self.is_full() {
             return self.len();
         }
+        let worst = self.model.worst();
         let observations = &mut self.model.observations;
-        let evicted = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { observations.worst() };
+        let evicted = if self.config.when_full == WhenFull::ForgetOldest { 0 } else { worst };
         observations.remove(evicted);
         self.model.observation_removed(evicted);
         evicted
@@ -301,6 +317,7 @@ impl<
         self.finish_tell();
         match record.event {
             Event::Told(value) => self.tell_begin(&c, value)?,
+            Event::Measured(value, margins) => self.tell_with_begin(&c, value, &margins)?,
             Event::Failed => self.tell_failed_begin(&c)?,
             Event::Enqueued => self.enqueue(&c)?,
             Event::Asked => {

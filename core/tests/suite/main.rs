@@ -7,6 +7,7 @@ mod bad_input;
 mod hardware;
 mod large;
 mod lemma;
+mod limits;
 mod model_based;
 mod nearest;
 mod paper;

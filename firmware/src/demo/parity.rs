@@ -17,6 +17,7 @@
 //! | compact | the paper's bits, its random map and its schedule of β |
 //! | wide | ranges of 4096 and 1001 levels beside a nominal knob |
 //! | failing | graded knobs of which every combination above a cost fails; a failed one has cost `failed` |
+//! | limited | the same knobs with a limit on a second number, which the best by cost alone breaks |
 //!
 //! **Choices**
 //! - The costs use only sums and products, which every machine rounds alike.
@@ -53,6 +54,7 @@ pub struct Tuners {
     whole: trimtab::tuner!(WHOLE, observations: 24, rows: 32),
     refreshed: trimtab::tuner!(relays::KNOBS, observations: 32, rows: 64, dimensions: 8),
     graded: trimtab::tuner!(GRADED, observations: 32, rows: 64),
+    limited: trimtab::tuner!(GRADED, observations: 32, rows: 64, limits: 1),
     feasible: trimtab::tuner!(FEASIBLE, observations: 32, rows: 64, dimensions: 6),
     wide: trimtab::tuner!(WIDE, observations: 16, rows: 64),
 }
@@ -64,6 +66,7 @@ impl Tuners {
             whole: Tuner::new(),
             refreshed: Tuner::new(),
             graded: Tuner::new(),
+            limited: Tuner::new(),
             feasible: Tuner::new(),
             wide: Tuner::new(),
         }
@@ -95,6 +98,7 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
     };
     trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, NONE_FAIL, &[], emit)?;
     trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)?;
+    trace("limited", &mut tuners.limited, Space::new(&GRADED)?, default, NONE_FAIL, &[], emit)?;
     trace("wide", &mut tuners.wide, Space::new(&WIDE)?, default, NONE_FAIL, &[], emit)
 }
 
@@ -108,9 +112,17 @@ fn is_feasible(c: &Combination<7>) -> bool {
 const NONE_FAIL: f32 = f32::INFINITY;
 
 /// One run: tells `known`, then asks until the tuner is full. A cost above `most` is a failure.
-fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L: usize, const P: usize>(
+fn trace<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const G: usize,
+>(
     run: &str,
-    tuner: &mut Tuner<K, M, D, T, L, P>,
+    tuner: &mut Tuner<K, M, D, T, L, P, 0, G>,
     space: Space<K>,
     config: Config,
     most: f32,
@@ -133,7 +145,7 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
         if failed {
             tuner.tell_failed(&proposal.combination)?;
         } else {
-            tuner.tell(&proposal.combination, y)?;
+            tuner.tell_with(&proposal.combination, y, &[margin(&proposal.combination); G])?;
         }
         let [mean, deviation, score] = [proposal.mean, proposal.std_dev, proposal.score].map(Bits);
         let levels = Levels(&proposal.combination);
@@ -150,6 +162,12 @@ fn trace<const K: usize, const M: usize, const D: usize, const T: usize, const L
         emit(format_args!("{run} best {} {}", Levels(&best.combination), Bits(best.value)));
     }
     Ok(())
+}
+
+/// The margin to a limit that about half of all combinations keep: a level costs power.
+fn margin<const K: usize>(c: &Combination<K>) -> f32 {
+    let power = c.levels().iter().enumerate().map(|(i, level)| f32::from(*level) * (1.0 + 0.21 * i as f32));
+    power.fold(14.0, |left, power| left - power)
 }
 
 /// A bumpy cost of any combination: a different weight per knob and per pair of neighbours.

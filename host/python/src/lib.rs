@@ -60,5 +60,6 @@ fn _trimtab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tuner::Session>()?;
     module.add_function(wrap_pyfunction!(again::replay, module)?)?;
     module.add("TrimtabError", module.py().get_type::<tuner::TrimtabError>())?;
+    module.add("MOST_PENDING", trimtab_sizes::MOST_PENDING)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

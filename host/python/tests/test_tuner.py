@@ -71,6 +71,14 @@ def test_several_values_numpy_and_what_was_measured_before():
     assert tuner.pending == []
 
 
+def test_as_many_asks_are_pending_as_it_says():
+    tuner = Tuner({"a": graded(range(200))}, noise="none")
+    asked = [tuner.ask()["a"] for _ in range(64)]
+    assert len(set(asked)) == 64 and len(tuner.pending) == 64
+    with pytest.raises(TrimtabError, match="64 combinations are asked and not told"):
+        tuner.ask()
+
+
 @pytest.mark.parametrize(
     "knobs, options, message",
     [

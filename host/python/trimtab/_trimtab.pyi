@@ -2,6 +2,8 @@
 from typing import Optional
 
 __version__: str
+#: The tuner keeps as many asks in mind.
+MOST_PENDING: int
 
 class TrimtabError(ValueError): ...
 

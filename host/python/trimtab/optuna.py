@@ -14,10 +14,9 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from . import Ask, TrimtabError, Tuner, graded, nominal
+from ._trimtab import MOST_PENDING
 
 _MOST_LEVELS = 256
-#: The tuner keeps as many asks in mind.
-_MOST_PENDING = 8
 _CONSTRAINTS = "constraints"
 
 
@@ -26,7 +25,7 @@ class TrimtabSampler(BaseSampler):
 
     A failed or pruned trial, and one with a constraint above 0, is told as a failure: the tuner avoids
     its like. Parameters with more than 256 values, and those that not every trial has, are sampled
-    independently, as is everything when nothing is left to ask or more than eight trials run at once.
+    independently, as is everything when nothing is left to ask or more than 64 trials run at once.
     """
 
     def __init__(
@@ -90,10 +89,10 @@ class TrimtabSampler(BaseSampler):
         return params
 
     def _next(self, study: Study, trial: FrozenTrial, known: dict[str, BaseDistribution]) -> Ask | None:
-        if len(self._asked) - len(self._told & self._asked.keys()) >= _MOST_PENDING:
+        if len(self._asked) - len(self._told & self._asked.keys()) >= MOST_PENDING:
             return None
         tuner = self._catch_up(study, trial, known)
-        return None if len(tuner.pending) >= _MOST_PENDING else tuner.ask()
+        return None if len(tuner.pending) >= MOST_PENDING else tuner.ask()
 
     def _catch_up(self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]) -> Tuner:
         """Tells the tuner what it does not know yet."""
@@ -112,7 +111,7 @@ class TrimtabSampler(BaseSampler):
             asked = self._asked.get(other.number)
             if not other.state.is_finished():
                 # Of another process or by hand: not to be asked meanwhile.
-                if asked is None and config is not None and len(tuner.pending) < _MOST_PENDING:
+                if asked is None and config is not None and len(tuner.pending) < MOST_PENDING:
                     # It refuses what another trial measures already, or what failed.
                     with suppress(TrimtabError):
                         self._asked[other.number] = tuner.ask_for(config).config

@@ -10,6 +10,7 @@
 //! | [`runs`] | `trimtab bench`: jobs, the race itself, one file of records per run |
 //! | [`report`] | `trimtab report`: the runs as a page |
 //! | [`list`] | `trimtab list`: the names of problems and methods |
+//! | [`batches`] | `trimtab batch-bench`: several asks at once |
 
 pub(crate) mod domain;
 pub(crate) mod stats;
@@ -29,3 +30,5 @@ pub(crate) mod runs;
 pub(crate) mod report;
 
 pub(crate) mod list;
+
+pub(crate) mod batches;

@@ -152,7 +152,7 @@ fn stream(name: String, bytes: &[u8]) -> Result<Board, String> {
     let mut gathered = Gathered::default();
     for step in run.outcomes() {
         match step.event {
-            Event::Told(value) => gathered.add(step.levels.clone(), value.into()),
+            Event::Told(value) | Event::Measured(value, _) => gathered.add(step.levels.clone(), value.into()),
             Event::Failed => gathered.failures += 1,
             Event::Enqueued | Event::Asked | Event::Cancelled => {}
         }

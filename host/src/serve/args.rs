@@ -19,7 +19,7 @@ const HELP: &str = r#"Example: each line sent, with its answer below
 Other ops: tell with "failed":true, enqueue, cancel, predict, best, export (prints an init that continues the session),
 quit.
 
-Limits: 256 knobs of 256 levels, 1024 measurements, 8 pending asks, 4 MiB per line."#;
+Limits: 256 knobs of 256 levels, 1024 measurements, 64 pending asks, 4 MiB per line."#;
 
 /// Tune for a program in any language: JSON lines on standard input and output
 ///

@@ -202,7 +202,7 @@ impl Session {
                 Some(self.asked)
             }
             Event::Enqueued => None,
-            Event::Told(_) | Event::Failed | Event::Cancelled => {
+            Event::Told(_) | Event::Measured(..) | Event::Failed | Event::Cancelled => {
                 if event != Event::Cancelled {
                     let is_new = self.measured.insert(levels.clone());
                     self.spent += usize::from(is_new || pending.is_some());

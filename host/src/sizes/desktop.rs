@@ -30,6 +30,8 @@ use super::{StartError, on_large_stack};
 const ROWS: usize = u16::MAX as usize;
 /// Rows used unless the configuration names a number; also the rows of the cache.
 const USED_ROWS: u16 = 256;
+/// Most combinations that can be asked before the first has an outcome: a rack of boards.
+pub const MOST_PENDING: usize = 64;
 /// The largest size: knobs, levels of graded knobs, observations.
 #[cfg(not(target_family = "wasm"))]
 pub const MOST: (usize, usize, usize) = (256, 65_536, 1024);
@@ -151,7 +153,7 @@ pub fn start(setup: Setup<'_>) -> Result<Box<dyn AnyTuner>, StartError> {
 }
 
 struct TunerOf<const K: usize, const M: usize, const T: usize, const P: usize, const N: usize = 0> {
-    tuner: Box<Tuner<K, M, 0, T, ROWS, P, N>>,
+    tuner: Box<Tuner<K, M, 0, T, ROWS, P, N, 0, MOST_PENDING>>,
     cache: Box<Cache<0, T, { USED_ROWS as usize }>>,
 }
 

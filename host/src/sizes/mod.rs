@@ -13,7 +13,7 @@ mod paper;
 use std::thread;
 use std::{fmt, io};
 
-pub use desktop::{AnyTuner, Feasible, MOST, Measured, Prediction, Setup, sizes, start};
+pub use desktop::{AnyTuner, Feasible, MOST, MOST_PENDING, Measured, Prediction, Setup, sizes, start};
 pub use paper::{Dimensions, PaperTuner, Way, start_paper};
 
 /// Why there is no tuner.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use regex::Regex;
-use trimtab::{MOST_PENDING, Noise};
+use trimtab::Noise;
+use trimtab_sizes::MOST_PENDING;
 
 use crate::session::noise;
 use crate::session::record::MOST_VALUES;
@@ -25,7 +26,7 @@ Knobs:
 Forbidden: =, !=, <, <=, >, >= between a knob and a level; &, |, !, parentheses. Put levels with blanks in quotes.
 
 The command runs without a shell, once per measurement. {name} becomes a knob's level; every knob is also in the
-environment, as TRIMTAB_<NAME>. An exit code other than 0, no number, or more time than --timeout is a failed
+environment, as TRIMTAB_<NAME>; {slot} is the number of the job, from 1 to --jobs. An exit code other than 0, no number, or more time than --timeout is a failed
 measurement: it counts, the model learns from it, and the run goes on.
 
 Examples:
@@ -113,9 +114,19 @@ pub(crate) struct TuneArgs {
     /// End the run when the first N measurements have all failed; 0: never
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) give_up: usize,
-    /// Measure N combinations at once, up to 8
+    /// Measure N combinations at once, up to 64
+    ///
+    /// Each has a slot from 1 to N of its own: {slot} in the command, or TRIMTAB_SLOT. So N boards in a
+    /// rack get one measurement at a time.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = jobs)]
     pub(crate) jobs: usize,
+    /// Exit codes, such as ssh's 255, that say that a board or machine was lost: measure again
+    ///
+    /// A signal is 128 more than its number. Such a measurement counts for nothing, and another slot repeats it. A combination that is lost
+    /// three times, while others succeed, has failed; a slot that loses three in a row is not used any
+    /// more. If none is left the run ends; with a log, the same command goes on.
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]
+    pub(crate) lost: Vec<i32>,
     /// Keep the run in this file; if the file exists, go on with that run
     #[arg(short, long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
@@ -169,6 +180,13 @@ fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=MOST_PENDING).contains(&jobs) => Ok(jobs),
         _ => Err(format!("write a number from 1 to {MOST_PENDING}, the most measurements that can be pending")),
+    }
+}
+
+fn code(text: &str) -> Result<i32, String> {
+    match text.trim().parse() {
+        Ok(code) if (1..=255).contains(&code) => Ok(code),
+        _ => Err("write exit codes from 1 to 255, such as 255 or 75,137; 0 is success".into()),
     }
 }
 

@@ -6,6 +6,8 @@
 //! | no number, not finite | its standard output has no cost |
 //! | more than 30 s | `--timeout` |
 //!
+//! An exit code of `--lost` is no failure: the machine that measured was lost, and the combination is measured again.
+//!
 //! **Choices**
 //! - A failure is an outcome like any other.
 //! - A program that is missing ends the run, unless its name depends on a knob: it would fail every
@@ -69,6 +71,8 @@ pub(crate) struct Measurer {
     pub(crate) rule: Rule,
     pub(crate) repeat: Repeat,
     pub(crate) timeout: Option<Duration>,
+    /// Exit codes that say that the measurement was lost.
+    pub(crate) lost: Vec<i32>,
 }
 
 /// The result of a measurement.
@@ -81,6 +85,8 @@ pub(crate) enum Outcome {
         line: Option<String>,
     },
     Failed(Failure),
+    /// The board or machine was lost, and the measurement with it.
+    Lost(Failure),
     /// The user stopped it.
     Stopped,
 }
@@ -106,14 +112,22 @@ impl Failure {
 impl Measurer {
     /// Runs a command once and takes its last number.
     pub(crate) fn of(space: NamedSpace, template: Template) -> Self {
-        Self { space, template, rule: Rule::LastNumber, repeat: Repeat { count: 1, by: By::Median }, timeout: None }
+        Self {
+            space,
+            template,
+            rule: Rule::LastNumber,
+            repeat: Repeat { count: 1, by: By::Median },
+            timeout: None,
+            lost: Vec::new(),
+        }
     }
 
-    /// Measures a combination; also returns the total seconds that the command took.
-    pub(crate) fn measure(&self, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
+    /// Measures a combination on a slot; also returns the total seconds that the command took.
+    pub(crate) fn measure(&self, slot: usize, levels: &[Level], stop: &Stop) -> Result<(Outcome, f64), Error> {
         let (mut costs, mut last, mut total) = (Vec::new(), None, 0.0);
         for _ in 0..self.repeat.count {
-            let finished = match process::run(&mut self.template.command(&self.space, levels), self.timeout, stop) {
+            let finished = match process::run(&mut self.template.command(slot, &self.space, levels), self.timeout, stop)
+            {
                 Ok(finished) => finished,
                 Err(error) => return Ok((self.not_started(levels, &error)?, total)),
             };
@@ -136,6 +150,7 @@ impl Measurer {
     fn judge(&self, finished: Finished) -> Outcome {
         let text = String::from_utf8_lossy(&finished.stdout);
         let text = if finished.is_cut { extract::whole(&text) } else { &text };
+        let is_lost = matches!(finished.ended, Ended::ByItself(status) if self.lost.contains(&code(status)));
         let read = |cost: extract::Cost| (cost.value, Some(cost.line));
         let cost = match finished.ended {
             Ended::Stopped => return Outcome::Stopped,
@@ -150,7 +165,11 @@ impl Measurer {
         match cost {
             Ok((value, line)) => Outcome::Value { value, values: Vec::new(), line },
             Err(why) => {
-                Outcome::Failed(Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) })
+                let failure = Failure { why, stdout: kept(&finished.stdout), stderr: kept(&finished.stderr) };
+                match is_lost {
+                    true => Outcome::Lost(failure),
+                    false => Outcome::Failed(failure),
+                }
             }
         }
     }
@@ -186,6 +205,15 @@ fn is_out_of_files(_: &std::io::Error) -> bool {
     false
 }
 
+/// The exit code; for a signal what a shell says, 128 more than its number.
+fn code(status: std::process::ExitStatus) -> i32 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128 + signal;
+    }
+    status.code().unwrap_or_default()
+}
+
 /// An exit code or signal in words.
 fn ending(status: std::process::ExitStatus) -> String {
     #[cfg(unix)]
@@ -211,8 +239,9 @@ mod tests {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let words = ["sh", "-c", script].map(String::from);
         let template = Template::parse(&words, false, &space).unwrap();
-        let measurer = Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)) };
-        measurer.measure(&[1], &Stop::default()).unwrap().0
+        let measurer =
+            Measurer { space, template, rule, repeat, timeout: Some(Duration::from_millis(300)), lost: vec![75, 143] };
+        measurer.measure(1, &[1], &Stop::default()).unwrap().0
     }
 
     fn why(script: &str) -> String {
@@ -229,6 +258,10 @@ mod tests {
         assert_eq!(why("echo nan"), "`nan` is not finite, or too large");
         assert_eq!(why("kill -9 $$"), "ended by signal 9");
         assert_eq!(why("sleep 5"), "more than 0.3 s");
+        let lost = measured("echo gone >&2; exit 75", Rule::LastNumber, ONCE);
+        assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "exit code 75: gone"));
+        let lost = measured("kill -15 $$", Rule::LastNumber, ONCE);
+        assert!(matches!(lost, Outcome::Lost(failure) if failure.line() == "ended by signal 15"));
     }
 
     #[test]
@@ -255,9 +288,8 @@ mod tests {
         let space = NamedSpace::new(vec!["x=1,2".parse().unwrap()]).unwrap();
         let measure = |word: &str| {
             let template = Template::parse(&[word.to_string()], false, &space).unwrap();
-            let measurer =
-                Measurer { space: space.clone(), template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
-            measurer.measure(&[0], &Stop::default())
+            let measurer = Measurer::of(space.clone(), template);
+            measurer.measure(1, &[0], &Stop::default())
         };
         assert!(measure("/no/such").unwrap_err().to_string().contains("cannot start `/no/such`"));
         assert!(matches!(measure("/no/such{x}"), Ok((Outcome::Failed(_), _))));
@@ -270,8 +302,8 @@ mod tests {
             let knob = crate::space::NamedKnob::new("x", vec![level.into(), "short".into()], None).unwrap();
             let space = NamedSpace::new(vec![knob]).unwrap();
             let template = Template::parse(&["echo".into(), "1{x}".into()], false, &space).unwrap();
-            let measurer = Measurer { space, template, rule: Rule::LastNumber, repeat: ONCE, timeout: None };
-            let (outcome, _) = measurer.measure(&[0], &Stop::default()).unwrap();
+            let measurer = Measurer::of(space, template);
+            let (outcome, _) = measurer.measure(1, &[0], &Stop::default()).unwrap();
             assert!(matches!(outcome, Outcome::Failed(failure) if failure.why.starts_with("cannot start `echo`")));
         }
     }

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`args`], [`plan`] | the options, and the run that they describe |
 //! | [`template`] | the command with places for levels |
+//! | [`slots`] | where measurements run, and those that a slot lost |
 //! | [`process`], [`measure`], [`extract`] | one run of the command, and the cost in its output |
 //! | [`log`], [`seal`], [`history`], [`keep`] | records on disk, trials in memory, and both at once |
 //! | [`import`], [`export`] | measurements from a table and to one |
@@ -42,12 +43,12 @@ mod plan;
 mod process;
 pub(crate) mod report;
 mod seal;
+mod slots;
 mod summary;
 mod template;
 mod unread;
 mod view;
 
-use std::collections::VecDeque;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
@@ -68,6 +69,7 @@ use history::{History, Trial};
 use log::Log;
 use measure::Failure;
 use plan::Plan;
+use slots::{Loss, Slots};
 use summary::Summary;
 use view::View;
 
@@ -183,49 +185,85 @@ impl Tuning<'_> {
     fn go_on(&mut self, stop: &Stop) -> Result<(), Error> {
         let budget = self.plan.study.budget;
         // Measurements that were under way when the run stopped come first.
-        let mut again: VecDeque<usize> = self.history.open().into();
+        let mut slots = Slots::new(self.plan.jobs, self.history.open());
         if !self.history.trials.is_empty() && self.history.done.len() < budget {
             self.write(Record { place: Place::default(), happened: Happened::Resume { budget } })?;
         }
         let measurer = &self.plan.measurer;
         let (sender, outcomes) = mpsc::channel();
         thread::scope(|scope| {
-            let mut running = 0;
             let mut fault = None;
             loop {
                 while fault.is_none()
                     && !stop.is_asked()
-                    && running < self.plan.jobs
-                    && self.history.done.len() + running < budget
+                    && slots.is_free()
+                    && self.history.done.len() + slots.running() < budget
                     && self.may_begin()
                 {
-                    let place = match again.pop_front() {
-                        Some(place) => Some(place),
-                        None => self.ask().unwrap_or_else(|error| {
+                    let begun = slots.begin_waiting().or_else(|| {
+                        let place = self.ask().unwrap_or_else(|error| {
                             fault = Some(error);
                             None
-                        }),
-                    };
-                    let Some(place) = place else { break };
+                        })?;
+                        Some((place, slots.begin(place)?))
+                    });
+                    let Some((place, slot)) = begun else { break };
                     self.view.started(&self.history, &self.history.trials[place]);
                     let (sender, levels) = (sender.clone(), self.history.trials[place].levels.clone());
                     scope.spawn(move || {
-                        let _ = sender.send((place, measurer.measure(&levels, stop)));
+                        let _ = sender.send((place, slot, measurer.measure(slot, &levels, stop)));
                     });
-                    running += 1;
                 }
-                if running == 0 {
+                if slots.running() == 0 {
                     return fault.map_or(Ok(()), Err);
                 }
-                let Ok((place, outcome)) = outcomes.recv() else { return Ok(()) };
-                running -= 1;
-                if let Err(error) = outcome.and_then(|(outcome, seconds)| self.take_in(place, outcome, seconds)) {
+                let Ok((place, slot, outcome)) = outcomes.recv() else { return Ok(()) };
+                let taken = outcome.and_then(|(outcome, seconds)| match outcome {
+                    Outcome::Lost(failure) => self.lose(&mut slots, place, slot, failure, seconds),
+                    outcome => {
+                        slots.ended(slot);
+                        self.take_in(place, outcome, seconds)
+                    }
+                });
+                if let Err(error) = taken {
                     // End the others too; report the first error.
                     stop.ask();
+                    slots.ended(slot);
                     fault = fault.or(Some(error));
                 }
             }
         })
+    }
+
+    /// A slot lost a measurement: says so, and fails if that was the last slot.
+    fn lose(&mut self, slots: &mut Slots, place: usize, slot: usize, lost: Failure, seconds: f64) -> Result<(), Error> {
+        let (line, outcomes) = (lost.line(), self.history.done.len());
+        let combination = self.plan.study.space.short_text(&self.history.trials[place].levels);
+        match slots.lost(slot, outcomes) {
+            Loss::Again => self.view.note(&format!("lost {combination} on slot {slot}, to be measured again: {line}")),
+            Loss::Failed => {
+                let why = format!("lost on three slots, while others succeed: {}", lost.why);
+                self.take_in(place, Outcome::Failed(Failure { why, ..lost }), seconds)?;
+            }
+            Loss::SlotOut if slots.are_all_out() => {
+                let (which, next) = (
+                    if self.plan.jobs == 1 { "the only slot" } else { "every slot" },
+                    match self.log {
+                        Some(_) => "once they are back, the same command goes on",
+                        None => "with --log FILE the same command could go on",
+                    },
+                );
+                return Err(Error::Failed(format!(
+                    "{which} lost its last three measurements: {line}; {next}. To count such measurements as failed, \
+                     leave --lost out"
+                )));
+            }
+            Loss::SlotOut => self.view.note(&format!(
+                "slot {slot} lost its last three measurements and is not used any more; the last was {combination}: \
+                 {line}"
+            )),
+        }
+        Ok(())
     }
 
     /// Whether there is time for another measurement, and hope.
@@ -291,7 +329,7 @@ impl Tuning<'_> {
     /// is checked when it is read.
     fn take_in(&mut self, place: usize, outcome: Outcome, seconds: f64) -> Result<(), Error> {
         let (happened, shown) = match outcome {
-            Outcome::Stopped => return Ok(()),
+            Outcome::Stopped | Outcome::Lost(_) => return Ok(()),
             Outcome::Value { value, mut values, line } => {
                 if let Some(line) = line {
                     self.view.read(line);

@@ -49,7 +49,7 @@ impl Plan {
         let study =
             Study { space: space.clone(), goal, seed: args.seed, budget: args.budget, noise: args.noise, prior };
         let header = Header::new(&study, &args.command, args.shell, cost);
-        let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout };
+        let measurer = Measurer { space, template, rule, repeat, timeout: args.timeout, lost: args.lost.clone() };
         let (max_time, until_settled, give_up) = (args.max_time, args.until_settled, args.give_up);
         Ok(Self { study, measurer, header, start, jobs: args.jobs, max_time, until_settled, give_up })
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `{name}` | the knob's level |
 //! | `{flags}` | the flags of all levels written `level:flag`; a word of its own becomes a word per flag |
+//! | `{slot}` | the number of the slot that measures, from 1 to --jobs, unless a knob has that name |
 //! | `{{name}}` | `{name}` itself |
 //! | `${name}`, `{}`, `{print $1}` and anything else | unchanged |
 //!
@@ -38,6 +39,8 @@ enum Part {
     Knob(usize),
     /// The flags of all knobs that have them.
     Flags,
+    /// The number of the slot that measures.
+    Slot,
 }
 
 impl Template {
@@ -94,8 +97,12 @@ impl Template {
         }
     }
 
-    /// The words with the levels filled in.
+    /// The words with the levels filled in, as slot 1 runs them.
     pub(crate) fn filled(&self, space: &NamedSpace, levels: &[Level]) -> Vec<String> {
+        self.filled_on(1, space, levels)
+    }
+
+    fn filled_on(&self, slot: usize, space: &NamedSpace, levels: &[Level]) -> Vec<String> {
         let flags = || -> Vec<String> {
             let own = |(i, (knob, level)): (usize, (&NamedKnob, &Level))| {
                 flag(knob, *level).filter(|_| !space.is_idle(levels, i))
@@ -106,6 +113,7 @@ impl Template {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
             Part::Flags => flags().join(" "),
+            Part::Slot => slot.to_string(),
             Part::Knob(place) => {
                 let knob = space.knobs().get(*place).zip(levels.get(*place));
                 knob.map_or_else(String::new, |(knob, level)| knob.label(*level))
@@ -118,9 +126,9 @@ impl Template {
         self.words.iter().flat_map(word).collect()
     }
 
-    /// The command, ready to run.
-    pub(crate) fn command(&self, space: &NamedSpace, levels: &[Level]) -> Command {
-        let words = self.filled(space, levels);
+    /// The command, ready to run on a slot.
+    pub(crate) fn command(&self, slot: usize, space: &NamedSpace, levels: &[Level]) -> Command {
+        let words = self.filled_on(slot, space, levels);
         let mut command = if self.is_shell {
             let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
             let mut command = Command::new(shell);
@@ -131,6 +139,7 @@ impl Template {
             command.args(&words[1..]);
             command
         };
+        command.env(format!("{PREFIX}SLOT"), slot.to_string());
         for (knob, level) in space.knobs().iter().zip(levels) {
             command.env(format!("{PREFIX}{}", knob.variable()), knob.label(*level));
         }
@@ -203,6 +212,7 @@ fn parts<'a>(word: &'a str, space: &NamedSpace) -> Result<Vec<Part>, (&'a str, u
         let part = match knob {
             Some(knob) => Part::Knob(knob),
             None if name == "flags" => Part::Flags,
+            None if name == "slot" => Part::Slot,
             None => return Err((name, start)),
         };
         if !text.is_empty() {
@@ -311,11 +321,26 @@ mod tests {
 
     #[test]
     fn the_environment_has_every_knob() {
-        let command = Template::parse(&["true".into()], false, &space()).unwrap().command(&space(), &[0, 1]);
+        let command = Template::parse(&["true".into()], false, &space()).unwrap().command(3, &space(), &[0, 1]);
         let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_string();
         let mut variables: Vec<_> = command.get_envs().map(|(key, value)| (text(key), text(value.unwrap()))).collect();
         variables.sort();
-        assert_eq!(variables, [("TRIMTAB_BLOCK_SIZE".into(), "32".into()), ("TRIMTAB_OPT".into(), "O1".into())]);
+        let wanted = [("TRIMTAB_BLOCK_SIZE", "32"), ("TRIMTAB_OPT", "O1"), ("TRIMTAB_SLOT", "3")];
+        assert_eq!(variables, wanted.map(|(key, value)| (key.into(), value.into())));
+    }
+
+    #[test]
+    fn a_slot_is_a_place_unless_a_knob_has_its_name() {
+        let words = |space: &NamedSpace| {
+            let template = Template::parse(&["ssh".into(), "board{slot}".into()], false, space).unwrap();
+            let command = template.command(7, space, &[1, 0]);
+            let words: Vec<_> = command.get_args().map(|word| word.to_str().unwrap().to_string()).collect();
+            let slot = command.get_envs().find(|(key, _)| *key == "TRIMTAB_SLOT").and_then(|(_, value)| value).unwrap();
+            (words[0].clone(), slot.to_str().unwrap().to_string())
+        };
+        assert_eq!(words(&space()), ("board7".into(), "7".into()));
+        let own = NamedSpace::new(["slot=a,b", "n=1,2"].iter().map(|knob| knob.parse().unwrap()).collect()).unwrap();
+        assert_eq!(words(&own), ("boardb".into(), "b".into()));
     }
 
     #[test]

@@ -63,8 +63,13 @@ const BLOCKS: &[(&str, &str, How)] = &[
         "trimtab bench --problem board,bqp --method trimtab,heat,local-search,random --fail",
         Run(&[("--out", "--seeds 1 --budget 2 --out")]),
     ),
-    ("host/docs/bench.md", "sbatch", Not("needs a cluster; the parts of a race are tested in bench.rs")),
     ("host/docs/fleet.md", "trimtab learn", By("boards_teach_the_next_one")),
+    ("host/docs/many.md", "trimtab tune", By("a_rack_of_boards_over_ssh")),
+    ("host/docs/many.md", "BOARDS=", By("rounds_of_gnu_parallel")),
+    ("host/docs/many.md", "seq 0 15", By("a_race_over_gnu_parallel")),
+    ("host/docs/many.md", "sbatch --wait bench.sbatch", By("a_race_by_slurm_with_a_worker_killed")),
+    ("host/docs/many.md", "sbatch --wait tune.sbatch", By("a_run_by_slurm_with_a_measurement_lost")),
+    ("host/docs/many.md", "sbatch --wait host", By("the_paper_by_slurm")),
     (
         "host/docs/paper/claims.md",
         "trimtab bench --problem bqp,ising",
@@ -242,7 +247,9 @@ fn names_a_commit(text: &str) -> bool {
 fn tables_of_numbers_name_their_command_and_older_ones_their_commit() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut checked = 0;
-    for page in ["README.md", "host/docs/quality.md", "host/docs/paper/claims.md", "host/docs/real.md"] {
+    for page in
+        ["README.md", "host/docs/many.md", "host/docs/quality.md", "host/docs/paper/claims.md", "host/docs/real.md"]
+    {
         let text = fs::read_to_string(root.join(page)).unwrap();
         let introduction = text.split("\n## ").next().unwrap().to_string();
         for (heading, section, rows) in tables(&text).into_iter().filter(|(_, _, rows)| is_measured(rows)) {

@@ -135,7 +135,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         let (reference, c) = (&self.reference, key(c));
         let of_telling = |reasons: Vec<TellError>| reasons.into_iter().map(Error::from).collect();
         match record.event {
-            Event::Told(value) => of_telling(reference.tell_errors(&c, Some(value))),
+            Event::Told(value) | Event::Measured(value, _) => of_telling(reference.tell_errors(&c, Some(value))),
             Event::Failed => of_telling(reference.tell_errors(&c, None)),
             Event::Enqueued => reference.enqueue_errors(&c).into_iter().map(Error::from).collect(),
             Event::Asked => {
@@ -152,7 +152,7 @@ impl<const M: usize, const D: usize, const T: usize, const L: usize, const P: us
         let was_known = self.reference.outcome(&key(c)).is_some();
         let was_full = self.reference.len() == T;
         match event {
-            Event::Told(value) => self.reference.told(&key(c), Some(value), &kept),
+            Event::Told(value) | Event::Measured(value, _) => self.reference.told(&key(c), Some(value), &kept),
             Event::Failed => self.reference.told(&key(c), None, &kept),
             Event::Enqueued => self.reference.enqueued(&key(c)),
             Event::Asked => self.reference.mark_pending(&key(c)),

@@ -54,7 +54,7 @@ pub(super) struct Sizes {
     pub(super) slots: usize,
     pub(super) mark: usize,
     pub(super) marks: usize,
-    /// Most bytes of a record.
+    /// The longest record.
     pub(super) record: usize,
 }
 
@@ -67,9 +67,9 @@ pub(super) struct Spot {
 }
 
 impl Sizes {
-    /// For records of these knobs; returns `None` if they do not fit.
-    pub(super) fn of<F: NorFlash, const K: usize>(records: u16, knobs: &[Knob]) -> Option<Self> {
-        let record = Record::<K>::most_bytes(knobs);
+    /// For records of these knobs with so many limits; returns `None` if they do not fit.
+    pub(super) fn of<F: NorFlash, const K: usize>(records: u16, knobs: &[Knob], limits: usize) -> Option<Self> {
+        let record = Record::<K>::bytes_for(knobs, limits);
         let word = F::WRITE_SIZE.max(F::READ_SIZE);
         let header = HEADER.next_multiple_of(word);
         let slot = (2 + record + CHECK).next_multiple_of(word);

@@ -104,5 +104,5 @@ impl<F: NorFlash, const K: usize> Journal<F, K> {
 }
 
 fn is_outcome<const K: usize>(record: &Record<K>) -> bool {
-    matches!(record.event, Event::Told(_) | Event::Failed)
+    record.event.value().is_some() || record.event == Event::Failed
 }

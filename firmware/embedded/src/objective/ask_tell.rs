@@ -65,6 +65,7 @@ impl<
     fn tell_begin(&mut self, c: &Combination<K>, event: Event) -> Result<(), Error> {
         match event {
             Event::Told(value) => Ok(self.tell_begin(c, value)?),
+            Event::Measured(value, margins) => Ok(self.tell_with_begin(c, value, &margins)?),
             _ => Ok(self.tell_failed_begin(c)?),
         }
     }

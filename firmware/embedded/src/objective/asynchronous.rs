@@ -12,7 +12,7 @@
 use core::future::poll_fn;
 use core::task::Poll;
 
-use trimtab::{Combination, Error, Observation};
+use trimtab::{Combination, Error, Margins, Observation};
 
 use super::ask_tell::AskTell;
 use super::{Objective, Step, Until, is_over};
@@ -26,7 +26,7 @@ use super::{Objective, Step, Until, is_over};
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 24, rows: 32);
 ///
-/// struct Amplifier([u8; 2]);
+/// struct Amplifier([u16; 2]);
 ///
 /// impl AsyncObjective<2> for Amplifier {
 ///     type Error = &'static str;
@@ -69,6 +69,11 @@ pub trait AsyncObjective<const K: usize> {
     /// Measures the combination applied last. The value is a cost unless the configuration's goal
     /// says otherwise.
     async fn measure(&mut self) -> Result<f32, Self::Error>;
+
+    /// The margins to limits of the last measurement, as in [`Objective::margins`].
+    fn margins(&mut self) -> Margins {
+        Margins::default()
+    }
 }
 
 impl<const K: usize, O: AsyncObjective<K> + ?Sized> AsyncObjective<K> for &mut O {
@@ -80,6 +85,10 @@ impl<const K: usize, O: AsyncObjective<K> + ?Sized> AsyncObjective<K> for &mut O
 
     async fn measure(&mut self) -> Result<f32, Self::Error> {
         (**self).measure().await
+    }
+
+    fn margins(&mut self) -> Margins {
+        (**self).margins()
     }
 }
 
@@ -96,6 +105,10 @@ impl<const K: usize, O: Objective<K>> AsyncObjective<K> for Blocking<O> {
 
     async fn measure(&mut self) -> Result<f32, Self::Error> {
         self.0.measure()
+    }
+
+    fn margins(&mut self) -> Margins {
+        self.0.margins()
     }
 }
 
@@ -119,7 +132,7 @@ pub async fn step_async<const K: usize, A: AskTell<K>, O: AsyncObjective<K>>(
         Ok(()) => objective.measure().await,
         Err(error) => Err(error),
     };
-    let step = Step { proposal, outcome };
+    let step = Step { proposal, outcome, margins: objective.margins() };
     tuner.tell_begin(c, step.event())?;
     while tuner.tell_step(SLICE) {
         yield_now().await;

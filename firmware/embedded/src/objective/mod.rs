@@ -17,7 +17,7 @@
 //!
 //! **Cost.** Two calls of yours and two of the tuner.
 
-use trimtab::{AskError, Combination, Error, Event, Observation, Proposal};
+use trimtab::{AskError, Combination, Error, Event, Margins, Observation, Proposal};
 
 mod ask_tell;
 mod asynchronous;
@@ -40,8 +40,8 @@ pub use until::{Settled, Until};
 ///
 /// /// An amplifier with four inputs and eight gains; input 0 is not connected.
 /// struct Amplifier {
-///     input: u8,
-///     gain: u8,
+///     input: u16,
+///     gain: u16,
 /// }
 ///
 /// impl Objective<2> for Amplifier {
@@ -76,6 +76,12 @@ pub trait Objective<const K: usize> {
     /// says otherwise.
     fn measure(&mut self) -> Result<f32, Self::Error>;
 
+    /// The margins to limits of the last measurement, if there are limits: not negative where a limit
+    /// was kept. See [`Tuner::tell_with`](trimtab::Tuner::tell_with).
+    fn margins(&mut self) -> Margins {
+        Margins::default()
+    }
+
     /// Applies, then measures.
     fn evaluate(&mut self, c: &Combination<K>) -> Result<f32, Self::Error> {
         self.apply(c)?;
@@ -84,7 +90,8 @@ pub trait Objective<const K: usize> {
 
     /// Applies, then measures. Returns the outcome in the form of a log.
     fn outcome(&mut self, c: &Combination<K>) -> Event {
-        event(&self.evaluate(c))
+        let outcome = self.evaluate(c);
+        event(&outcome, self.margins())
     }
 }
 
@@ -98,6 +105,10 @@ impl<const K: usize, O: Objective<K> + ?Sized> Objective<K> for &mut O {
     fn measure(&mut self) -> Result<f32, Self::Error> {
         (**self).measure()
     }
+
+    fn margins(&mut self) -> Margins {
+        (**self).margins()
+    }
 }
 
 /// One measurement: the proposal and its outcome.
@@ -108,12 +119,14 @@ pub struct Step<const K: usize, E> {
     pub proposal: Proposal<K>,
     /// The measured value, or the error of the hardware.
     pub outcome: Result<f32, E>,
+    /// Its margins to limits.
+    pub margins: Margins,
 }
 
 impl<const K: usize, E> Step<K, E> {
     /// The event that the tuner was told.
     pub fn event(&self) -> Event {
-        event(&self.outcome)
+        event(&self.outcome, self.margins)
     }
 }
 
@@ -124,7 +137,8 @@ pub fn step<const K: usize, A: AskTell<K>, O: Objective<K>>(
     objective: &mut O,
 ) -> Result<Step<K, O::Error>, Error> {
     let proposal = tuner.ask_whole()?;
-    let step = Step { proposal, outcome: objective.evaluate(&proposal.combination) };
+    let outcome = objective.evaluate(&proposal.combination);
+    let step = Step { proposal, outcome, margins: objective.margins() };
     tuner.learn(&proposal.combination, step.event())?;
     Ok(step)
 }
@@ -155,10 +169,12 @@ fn is_over<R>(step: Result<R, Error>) -> Result<bool, Error> {
 }
 
 /// Errors and values that are not finite are failures.
-fn event<E>(outcome: &Result<f32, E>) -> Event {
+fn event<E>(outcome: &Result<f32, E>, margins: Margins) -> Event {
     match outcome {
-        Ok(value) if value.is_finite() => Event::Told(*value),
-        _ => Event::Failed,
+        Ok(value) if !value.is_finite() || !margins.iter().all(|margin| margin.is_finite()) => Event::Failed,
+        Ok(value) if margins.is_empty() => Event::Told(*value),
+        Ok(value) => Event::Measured(*value, margins),
+        Err(_) => Event::Failed,
     }
 }
 

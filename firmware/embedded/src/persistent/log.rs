@@ -1,7 +1,7 @@
 //! The log of a persistent tuner: writing an entry, turning a page, replaying.
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{Event, Record, WhenFull};
+use trimtab::{Record, WhenFull};
 
 use super::Persistent;
 use super::boot::Stored;
@@ -62,7 +62,7 @@ impl<
     pub(super) fn is_anew(&mut self, record: &Record<K>) -> bool {
         let (tuner, Ok(journal)) = (&*self.tuner, &mut self.journal) else { return false };
         // A failure replaces what was before in any case.
-        let may_be = matches!(record.event, Event::Told(_)) && tuner.config().when_full != WhenFull::Refuse;
+        let may_be = record.event.value().is_some() && tuner.config().when_full != WhenFull::Refuse;
         let most = match tuner.config().observations {
             0 => T,
             most => T.min(usize::from(most)),

@@ -35,7 +35,8 @@ use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
 use trimtab::{
-    AskError, Cache, Combination, Error, Event, FleetPrior, InitError, Observation, Proposal, Record, Tuner,
+    AskError, Cache, Combination, Error, Event, FleetPrior, InitError, Margins, Observation, Proposal, Record,
+    TellError, Tuner,
 };
 
 pub use boot::{Boot, ENOUGH, Stored, Task};
@@ -160,10 +161,12 @@ impl<
     ) -> (Self, Boot) {
         // With another layout pages and slots are elsewhere: only an old part of the log would be found.
         let (start, end) = (layout.range.start as usize, layout.range.end as usize);
-        let sizes = [K, M, D, T, L, start, end, layout.records.into()];
-        let fingerprint = fingerprint(&task.space, &task.config, task.seed, &sizes, task.meaning)
+        let sizes = [K, M, D, T, L, start, end, layout.records.into(), G];
+        // Without limits a log is that of a tuner that knows of none.
+        let sizes = if G > 0 { &sizes[..] } else { &sizes[..8] };
+        let fingerprint = fingerprint(&task.space, &task.config, task.seed, sizes, task.meaning)
             ^ tuner.prior().map_or(0, |prior| prior.checksum());
-        let (journal, found) = match Journal::open_for(flash, layout, fingerprint, task.space.knobs()) {
+        let (journal, found) = match Journal::open_for(flash, layout, fingerprint, (task.space.knobs(), G)) {
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
         };
@@ -268,6 +271,14 @@ impl<
     /// Tells a measured value to the tuner and writes it to flash.
     pub fn tell(&mut self, c: &Combination<K>, value: f32) -> Result<Stored, Error> {
         self.replay(&Record::new(c, Event::Told(value)))
+    }
+
+    /// Tells a measured value and its margins to limits, and writes them to flash; see
+    /// [`Tuner::tell_with`].
+    pub fn tell_with(&mut self, c: &Combination<K>, value: f32, margins: &[f32]) -> Result<Stored, Error> {
+        let refused = TellError::Margins { given: margins.len(), expected: self.tuner.limits() };
+        let margins = Margins::new(margins).ok_or(refused)?;
+        self.replay(&Record::new(c, Event::Measured(value, margins)))
     }
 
     /// Tells the tuner that a measurement failed and writes that to flash.

@@ -1,6 +1,6 @@
 //! What a record is worth when its page is dropped.
 
-use trimtab::{Event, Goal, Record, Tuner};
+use trimtab::{Combination, Event, Goal, Record, Tuner};
 
 use super::{KEPT, Queue};
 
@@ -24,20 +24,40 @@ pub(super) fn rank<
 ) -> Option<f32> {
     let c = record.combination(tuner.space()).ok()?;
     match (record.event, restarts) {
-        (Event::Told(_) | Event::Failed, 0) => {
+        (Event::Told(_) | Event::Measured(..) | Event::Failed, 0) => {
             let held = tuner.observations().find(|o| o.combination == c)?;
             Some(match (held.is_failure(), tuner.config().goal) {
                 (true, _) => f32::INFINITY,
+                // After all that keep the limits, and before what is queued.
+                _ if !keeps(tuner, &c) => f32::MAX / 64.0,
                 (false, Goal::Minimise) => held.value,
                 (false, Goal::Maximise) => -held.value,
             })
         }
         (Event::Enqueued, 0) => tuner.queue().contains(&c).then_some(f32::MAX),
         // The restart asks for the best before it. Whatever was measured since then matters more.
-        (Event::Told(_) | Event::Failed, 1) => {
+        (Event::Told(_) | Event::Measured(..) | Event::Failed, 1) => {
             let place = queued.iter().position(|own| *own == c)?;
             Some(f32::MAX / (2 * KEPT - place.min(KEPT)) as f32)
         }
         _ => None,
     }
+}
+
+/// Whether a measured combination keeps all limits.
+pub(super) fn keeps<
+    const K: usize,
+    const M: usize,
+    const D: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const N: usize,
+    const G: usize,
+    const A: usize,
+>(
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
+    c: &Combination<K>,
+) -> bool {
+    G == 0 || tuner.margins(c).is_some_and(|margins| margins.iter().all(|margin| *margin >= 0.0))
 }

@@ -3,6 +3,8 @@
 use heapless::Vec;
 use trimtab::{Combination, Goal, MOST_PENDING, Tuner};
 
+use super::rank::keeps;
+
 /// Best combinations that are measured first after a restart.
 pub const KEPT: usize = 8;
 
@@ -44,7 +46,8 @@ pub(super) fn begin_anew<
     let goal = tuner.config().goal;
     let is_better = |a: f32, b: f32| if goal == Goal::Minimise { a < b } else { a > b };
     let mut best: Vec<(Combination<K>, f32), { KEPT + 1 }> = Vec::new();
-    for o in tuner.observations().filter(|o| !o.is_failure()) {
+    // Those that keep the limits; without limits all do.
+    for o in tuner.observations().filter(|o| !o.is_failure() && keeps(tuner, &o.combination)) {
         let rank = best.iter().take_while(|(_, value)| !is_better(o.value, *value)).count();
         // There is room for one more than KEPT.
         let _ = best.insert(rank, (o.combination, o.value));

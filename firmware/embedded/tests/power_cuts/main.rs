@@ -15,6 +15,7 @@ use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 mod bad_flash;
 mod ecc;
 mod hostile;
+mod limits;
 mod nothing_lost;
 mod slices;
 

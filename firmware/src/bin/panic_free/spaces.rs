@@ -2,7 +2,7 @@
 
 use trimtab::internals::Encoder;
 use trimtab::sizes::{cached_rows, features, graded_levels};
-use trimtab::{Combination, Encoding, Event, Level, OnlyIf, Record, Space};
+use trimtab::{Combination, Encoding, Event, Level, Margins, OnlyIf, Record, Space};
 
 use crate::opaque::{Opaque, keep, say};
 
@@ -76,10 +76,13 @@ fn encodings(o: &Opaque, space: &Space<K>, a: &Combination<K>, b: &Combination<K
 
 fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {
     let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
-    let event = o.one_of(Event::Told(o.float()), &events);
+    let margins = Margins::new(&o.floats::<6>()[..o.size() % 6]);
+    let measured = margins.map_or(Event::Failed, |own| Event::Measured(o.float(), own));
+    let event = o.one_of(o.one_of(Event::Told(o.float()), &[measured]), &events);
     let record = Record::new(c, event);
-    keep((record.combination(space), Record::<K>::most_bytes(space.knobs())));
-    let (mut buffer, n) = ([0; Record::<K>::MOST_BYTES], o.size());
+    keep((record.combination(space), event.value(), Record::<K>::most_bytes(o.size() % 5)));
+    keep(Record::<K>::bytes_for(space.knobs(), o.size() % 5));
+    let (mut buffer, n) = ([0; Record::<K>::most_bytes(4)], o.size());
     match record.to_bytes(buffer.get_mut(..n).unwrap_or_default()) {
         Ok(bytes) => keep(bytes),
         Err(error) => say(error),

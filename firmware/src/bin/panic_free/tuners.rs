@@ -5,8 +5,8 @@ use core::hint::black_box;
 use static_cell::ConstStaticCell;
 use trimtab::sizes::{PRIOR, triangle};
 use trimtab::{
-    Acquisition, Beta, Cache, Config, Distribution, Encoding, Error, Event, Fitting, FleetPrior, Goal, Noise, Prior,
-    Record, Region, Tuner, WhenFull, fleet_fingerprint,
+    Acquisition, Beta, Cache, Config, Distribution, Encoding, Error, Event, Fitting, FleetPrior, Goal, Margins, Noise,
+    Prior, Record, Region, Tuner, WhenFull, fleet_fingerprint,
 };
 
 use crate::opaque::{Opaque, keep, say};
@@ -22,6 +22,9 @@ static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = Const
 
 /// With room for a prior.
 static WITH_PRIOR: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>> = ConstStaticCell::new(Pair::new());
+
+/// With two limits, and room for three pending combinations.
+static LIMITED: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }, 0, 2, 3>> = ConstStaticCell::new(Pair::new());
 
 /// A tuner and its cache.
 struct Pair<
@@ -92,6 +95,13 @@ impl<
             2 => tuner.ask_begin()?,
             3 if o.word().is_multiple_of(2) => keep(tuner.ask_step(o.size() as u16)?),
             3 => keep(tuner.ask_step_with(o.size() as u16, cache)?),
+            4 if o.word().is_multiple_of(4) => {
+                let margins = [o.float(), o.float(), o.float()];
+                let margins = margins.get(..o.size() % 4).unwrap_or_default();
+                tuner.tell_with_begin(&c, o.float(), margins)?;
+                tuner.tell_with(&c, o.float(), margins)?;
+                keep((tuner.limits(), tuner.margins(&c), tuner.keep_chance(&c)));
+            }
             4 if o.word().is_multiple_of(2) => tuner.tell_begin(&c, o.float())?,
             4 => tuner.tell(&c, o.float())?,
             5 if o.word().is_multiple_of(2) => tuner.tell_failed_begin(&c)?,
@@ -100,7 +110,8 @@ impl<
             7 => keep(tuner.cancel(&c)),
             8 => {
                 let events = [Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
-                let event = o.one_of(Event::Told(o.float()), &events);
+                let measured = Margins::new(&[o.float()]).map_or(Event::Failed, |own| Event::Measured(o.float(), own));
+                let event = o.one_of(o.one_of(Event::Told(o.float()), &[measured]), &events);
                 tuner.replay_begin(&Record::new(&c, event))?;
                 keep(tuner.tell_step(o.size() as u16));
                 tuner.replay(&Record::new(&c, event))?;
@@ -136,6 +147,9 @@ pub(crate) fn call_all(o: &Opaque) {
         pair.drive(o);
     }
     if let Some(pair) = REAL.try_take() {
+        pair.drive(o);
+    }
+    if let Some(pair) = LIMITED.try_take() {
         pair.drive(o);
     }
     if let Some(pair) = WITH_PRIOR.try_take() {

@@ -112,7 +112,7 @@ impl Problem for Command {
             return *cost;
         }
         // Not locked meanwhile: others measure too.
-        let cost = match self.measurer.measure(levels, &Stop::default()) {
+        let cost = match self.measurer.measure(1, levels, &Stop::default()) {
             Ok((Outcome::Value { value, .. }, _)) => Some(value),
             Ok(_) => None,
             // The program is missing: that ends the race.

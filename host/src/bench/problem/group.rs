@@ -32,7 +32,7 @@ impl Group {
         }
     }
 
-    fn of_knobs(knobs: &[Knob]) -> Self {
+    pub(crate) fn of_knobs(knobs: &[Knob]) -> Self {
         if knobs.iter().any(Knob::is_graded) {
             Self::Graded
         } else if knobs.iter().all(|knob| knob.levels() <= 2) {

@@ -14,6 +14,7 @@ Examples:
   trimtab bench --problem board --method trimtab,heat --fail --out failing      half of them fail
 
 On many machines, each takes its share; all write to one directory, or to several that `trimtab report` merges:
+  ssh          seq 0 15 | parallel -S 4/host1,4/host2 trimtab bench --problem all --out runs --shard {}/16
   Slurm        sbatch --array=0-15 \\
                --wrap 'trimtab bench --problem all --method all --out runs --shard $SLURM_ARRAY_TASK_ID/16'
   Kubernetes   an indexed Job of 16 completions whose command is

@@ -139,8 +139,10 @@ impl Store {
 
     /// Writes a file completely or not at all, and creates its folder if needed.
     fn replace(&self, path: &Path, text: &str) -> Result<(), Error> {
-        // Another thread or process may write the same file, so each uses its own temporary name.
-        let half = path.with_extension(format!("{}-{:?}.half", std::process::id(), std::thread::current().id()));
+        // Another thread, process or machine may write the same file, so each uses its own temporary name.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let half =
+            path.with_extension(format!("{}-{:?}-{now:x}.half", std::process::id(), std::thread::current().id()));
         path.parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::write(&half, text))

@@ -44,12 +44,30 @@ pub(crate) fn means<'a, const N: usize>(clusters: impl Iterator<Item = &'a Clust
 /// The 95 % interval of each mean. Clusters of one problem must stand together. Returns `None` for
 /// fewer than two clusters.
 pub(crate) fn intervals<const N: usize>(clusters: &[Cluster<N>]) -> Option<[(f64, f64); N]> {
+    let draws = draws(clusters)?;
+    Some(std::array::from_fn(|i| interval(&draws.iter().map(|means| means[i]).collect::<Vec<_>>())))
+}
+
+/// The mean of the first quantity over that of the second, with its 95 % interval.
+pub(crate) fn quotient(clusters: &[Cluster<2>]) -> (f64, Option<(f64, f64)>) {
+    let quotient = |[own, reference]: [f64; 2]| own / reference;
+    let drawn = draws(clusters).map(|draws| draws.into_iter().map(quotient).collect::<Vec<_>>());
+    (quotient(means(clusters.iter())), drawn.map(|drawn| interval(&drawn)))
+}
+
+fn interval(drawn: &[f64]) -> (f64, f64) {
+    let end = |share| quantile(drawn, share).unwrap_or(f64::NAN);
+    (end(0.025), end(0.975))
+}
+
+/// The means of all draws.
+fn draws<const N: usize>(clusters: &[Cluster<N>]) -> Option<Vec<[f64; N]>> {
     if clusters.len() < 2 {
         return None;
     }
     let problems: Vec<&[Cluster<N>]> = clusters.chunk_by(|a, b| a.problem == b.problem).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    let mut drawn: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(DRAWS));
+    let mut drawn = Vec::with_capacity(DRAWS);
     let mut chosen = Vec::with_capacity(clusters.len());
     for _ in 0..DRAWS {
         chosen.clear();
@@ -57,11 +75,9 @@ pub(crate) fn intervals<const N: usize>(clusters: &[Cluster<N>]) -> Option<[(f64
             let problem = problems[random.random_range(0..problems.len())];
             chosen.extend((0..problem.len()).map(|_| &problem[random.random_range(0..problem.len())]));
         }
-        let means = means(chosen.iter().copied());
-        drawn.iter_mut().zip(means).for_each(|(drawn, mean)| drawn.push(mean));
+        drawn.push(means(chosen.iter().copied()));
     }
-    let end = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
-    Some(drawn.map(|values| (end(&values, 0.025), end(&values, 0.975))))
+    Some(drawn)
 }
 
 #[cfg(test)]
@@ -84,6 +100,10 @@ mod tests {
         assert_eq!(intervals(&[cluster(0, 0.0), cluster(1, 1.0)]), Some([(0.0, 1.0)]));
         // One problem with instances 0 and 1 gives the same.
         assert_eq!(intervals(&[cluster(0, 0.0), cluster(0, 1.0)]), Some([(0.0, 1.0)]));
+        // A quotient of means, not a mean of quotients: (1 + 5)/(2 + 2), from 1/2 to 5/2.
+        let pair = |own, reference| Cluster { problem: 0, seed: 0, sums: [own, reference], count: 1 };
+        assert_eq!(quotient(&[pair(1.0, 2.0), pair(5.0, 2.0)]), (1.5, Some((0.5, 2.5))));
+        assert_eq!(quotient(&[pair(1.0, 2.0)]), (0.5, None));
     }
 
     /// 20 problems with effects of deviation 1, 5 instances each with deviation 1 more: the

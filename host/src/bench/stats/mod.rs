@@ -16,7 +16,7 @@ mod bootstrap;
 mod holm;
 mod signed_rank;
 
-pub(crate) use bootstrap::{Cluster, intervals, means};
+pub(crate) use bootstrap::{Cluster, intervals, means, quotient};
 pub(crate) use holm::holm;
 pub(crate) use signed_rank::chance_of_equality;
 

@@ -90,7 +90,7 @@ fn step(step: &Step) -> OneStep<'_> {
             Kind::Resumed => "resumed",
         },
         event: match step.event {
-            Event::Told(_) => "told",
+            Event::Told(_) | Event::Measured(..) => "told",
             Event::Failed => "failed",
             Event::Enqueued => "enqueued",
             Event::Asked => "asked",

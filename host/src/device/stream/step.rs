@@ -64,10 +64,7 @@ impl Step {
 
     /// The measured value, if there is one.
     pub(crate) fn value(&self) -> Option<f32> {
-        match self.event {
-            Event::Told(value) => Some(value),
-            Event::Failed | Event::Enqueued | Event::Asked | Event::Cancelled => None,
-        }
+        self.event.value()
     }
 
     /// What the chip's model predicted, if it was asked.

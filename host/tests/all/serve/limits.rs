@@ -51,16 +51,22 @@ fn asking_ends_with_the_space_or_the_budget() {
     assert!(refused >= 9, "{refused}");
 }
 
-/// promise: trimtab serve | a ninth ask without a tell | an error; the eight stay
+/// promise: trimtab serve | a 65th ask without a tell | an error; the 64 stay, also in an export
 #[test]
-fn at_most_eight_asks_are_pending() {
-    let mut service = Service::init(&small());
-    let asked: Vec<_> = (0..8).map(|_| service.ask()["config"].clone()).collect();
-    assert!((1..8).all(|i| !asked[..i].contains(&asked[i])));
-    let ninth = service.call(&json!({"op": "ask"}));
-    assert!(ninth["error"].as_str().unwrap().contains("8 combinations are asked and not told"), "{ninth}");
-    service.ok(json!({"op": "tell", "config": asked[5], "value": 1}));
-    assert_eq!(service.ask()["id"], 9);
+fn at_most_64_asks_are_pending() {
+    let mut service = Service::init(&json!({"op": "init", "knobs": {"a": "1..20", "b": "1..20"}}));
+    let asked: Vec<_> = (0..64).map(|_| service.ask()["config"].clone()).collect();
+    assert!((1..64).all(|i| !asked[..i].contains(&asked[i])));
+    let refused = service.call(&json!({"op": "ask"}));
+    assert!(refused["error"].as_str().unwrap().contains("64 combinations are asked and not told"), "{refused}");
+    let mut copy = Service::start(&[]);
+    copy.ok(service.export());
+    for service in [&mut service, &mut copy] {
+        service.ok(json!({"op": "tell", "id": 6, "config": asked[5], "value": 1}));
+    }
+    let next = service.ask();
+    assert_eq!(next["id"], 65);
+    assert_eq!(copy.ask(), next);
 }
 
 /// 200 knobs of 64 levels are 2^1200 combinations.

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod csv;
+mod jobs;
 mod limits;
 mod log;
 mod many;
@@ -305,7 +306,8 @@ fn mistakes_point_at_the_word() {
     case(&["--knob", "m=1..9:0"], "1", &["--knob <NAME=LEVELS>", "goes nowhere"]);
     case(&["--extract", "(\\d+"], "1", &["--extract <REGEX>", "unclosed group"]);
     case(&["--timeout", "soon"], "1", &["--timeout <TIME>", "30, 1.5s, 500ms, 2m or 1h"]);
-    case(&["--jobs", "9"], "1", &["from 1 to 8"]);
+    case(&["--jobs", "65"], "1", &["from 1 to 64"]);
+    case(&["--jobs", "0"], "1", &["from 1 to 64"]);
     case(&["--budget", "2000"], "1", &["from 1 to 1024"]);
     case(&["--by", "mean"], "1", &["--repeat <N>"]);
     case(&["--by", "most", "--repeat", "2"], "1", &["--by <BY>", "median, mean, min"]);

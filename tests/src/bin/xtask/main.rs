@@ -12,6 +12,7 @@ mod coverage;
 mod emulate;
 mod flash;
 mod fuzz;
+mod machines;
 mod miri;
 mod mutants;
 mod paper;
@@ -31,15 +32,19 @@ The project's own commands.
   cargo xtask cost             instructions per step and bytes of RAM and flash, counted in QEMU
   cargo xtask cost --profile   where the instructions of a step go, from QEMU's trace
   cargo xtask cost --sizes     flash on four processors, and what each feature adds to it
+  cargo xtask bench batches    batches of 1, 4, 16 and 64, at equal measurements and at equal rounds
   cargo xtask bench drift      measurements that an antenna tuner needs after its antenna moved
   cargo xtask bench fleet      measurements that board 2, 11 and 101 of a fleet need, with what the others taught
   cargo xtask bench idle       knobs that matter only sometimes, with and without saying so
+  cargo xtask bench limits     a limit on a second number, beside a penalty in the cost and beside failures
   cargo xtask bench nearest    the exact lookup beside a scan and the paper's table, here and in QEMU
   cargo xtask bench peers      the baselines beside other people's implementations, on the same instances
   cargo xtask bench real       GCC's flags for zlib and SQLite's settings, beside Optuna's TPE; --quick, --prepare
   cargo xtask bench serve      an ask and a tell through `trimtab serve`, beside Optuna's TPE if Python is there
   cargo xtask paper            the paper's experiments and their report; --quick for 3 seeds, --beyond for more problems,
-                               --publish to write host/docs/paper
+                               --publish to write host/docs/paper, --shard i/n for a share of the runs
+  cargo xtask machines ssh     the commands of host/docs/many.md over ssh and GNU parallel, on this machine
+  cargo xtask machines slurm   the same by Slurm, whose daemons it starts
   cargo xtask soak             random calls and power cuts for as long as you like; `--help` after this and the next
                                four says more
   cargo xtask fuzz             libFuzzer on everything that is read
@@ -100,9 +105,11 @@ fn parse(words: &[&str]) -> Result<Task> {
             Ok(())
         }),
         ["cost", ..] => bail!("`cargo xtask cost` takes nothing, `--profile` or `--sizes`"),
+        ["bench", "batches"] => done(|| own_bench(&["batch-bench"])),
         ["bench", "drift"] => done(|| bench("trimtab-tests", "drift")),
         ["bench", "fleet"] => done(bench_fleet),
         ["bench", "idle"] => done(|| bench("trimtab-tests", "idle")),
+        ["bench", "limits"] => done(|| bench("trimtab-tests", "limits")),
         ["bench", "nearest"] => Box::new(bench_nearest),
         ["bench", "peers"] => done(|| bench("trimtab-host", "peers")),
         ["bench", "serve"] => done(|| bench("trimtab-host", "serve")),
@@ -112,13 +119,17 @@ fn parse(words: &[&str]) -> Result<Task> {
         }
         ["bench", ..] => {
             bail!(
-                "there are seven benches: `cargo xtask bench drift`, `… fleet`, `… idle`, `… nearest`, `… peers`, `… real` and \
-                 `… serve`"
+                "there are nine benches: `cargo xtask bench batches`, `… drift`, `… fleet`, `… idle`, `… limits`, \
+                 `… nearest`, `… peers`, `… real` and `… serve`"
             )
         }
         ["paper", rest @ ..] => {
             let request = paper::Request::parse(rest)?;
             Box::new(move || paper::run(&request))
+        }
+        ["machines", rest @ ..] => {
+            let request = machines::Request::parse(rest)?;
+            done(move || machines::run(&request))
         }
         ["soak", "help" | "--help" | "-h"] => print(soak::HELP),
         ["soak", rest @ ..] => {
@@ -213,11 +224,14 @@ fn bench_nearest() -> Result<ExitCode> {
 
 /// The race of priors, with its rival, and how learning grows.
 fn bench_fleet() -> Result<()> {
-    for options in ["--rgpe", "--growth"] {
-        let words = ["run", "--quiet", "--release", "--package", "trimtab-host", "--", "fleet-bench", options];
-        if !trimtab_tests::workspace::cargo().args(words).status()?.success() {
-            bail!("the bench failed: cargo {}", words.join(" "));
-        }
+    ["--rgpe", "--growth"].into_iter().try_for_each(|options| own_bench(&["fleet-bench", options]))
+}
+
+/// A bench that is a command of `trimtab`.
+fn own_bench(words: &[&str]) -> Result<()> {
+    let words = [&["run", "--quiet", "--release", "--package", "trimtab-host", "--"], words].concat();
+    if !trimtab_tests::workspace::cargo().args(&words).status()?.success() {
+        bail!("the bench failed: cargo {}", words.join(" "));
     }
     Ok(())
 }

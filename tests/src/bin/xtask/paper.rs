@@ -8,6 +8,9 @@
 //! | `--quick` | 3 seeds, 60 evaluations, masked only: a look in minutes, not for the README |
 //! | `--fresh` | deletes earlier runs first |
 //! | `--publish` | copies tables and figures to the documentation; needs `--beyond` and full runs |
+//! | `--shard i/n` | every n-th run from the i-th on, and no report: for array jobs |
+//! | `--out FOLDER` | instead of `target`, or `target/quick` |
+//! | `--program FILE` | this `trimtab` instead of an optimized one |
 //! | `--data FILE`, `--jobs N` | passed on to `trimtab bench` |
 //!
 //! Raw runs and the page stay in `target/paper`, so a second call only draws. The tables and
@@ -16,8 +19,8 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -32,19 +35,23 @@ const DOCS: &str = "host/docs/paper";
 const SHOWN: [&str; 2] = ["seconds.svg", "lemma.svg"];
 
 /// The options.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     quick: bool,
     beyond: bool,
     fresh: bool,
     publish: bool,
+    /// Only a share of the runs.
+    is_share: bool,
+    out: Option<String>,
+    program: Option<PathBuf>,
     /// Passed on to `trimtab bench`.
     more: Vec<String>,
 }
 
 impl Request {
     pub(crate) fn parse(words: &[&str]) -> Result<Self> {
-        let mut request = Self { quick: false, beyond: false, fresh: false, publish: false, more: Vec::new() };
+        let mut request = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
@@ -52,26 +59,39 @@ impl Request {
                 "--beyond" => request.beyond = true,
                 "--fresh" => request.fresh = true,
                 "--publish" => request.publish = true,
-                "--data" | "--jobs" => {
+                "--data" | "--jobs" | "--shard" | "--out" | "--program" => {
                     let value = words.next().with_context(|| format!("{word} needs a value"))?;
+                    match *word {
+                        "--out" => {
+                            request.out = Some(value.to_string());
+                            continue;
+                        }
+                        "--program" => {
+                            request.program = Some(value.into());
+                            continue;
+                        }
+                        _ => request.is_share |= *word == "--shard",
+                    }
                     request.more.extend([word.to_string(), value.to_string()]);
                 }
                 _ => bail!(
                     "`cargo xtask paper` does not know {word}; it has --quick, --beyond, --fresh, --publish, --data \
-                     FILE, --jobs N"
+                     FILE, --jobs N, --shard i/n, --out FOLDER, --program FILE"
                 ),
             }
         }
         // The documentation shows all problems in full.
         let is_whole = request.beyond && !request.quick;
         ensure!(!request.publish || is_whole, "--publish needs --beyond, and full runs without --quick");
+        ensure!(!request.is_share || !request.publish && !request.fresh, "--shard goes without --publish and --fresh");
         Ok(request)
     }
 
     /// The runs, as arguments of `trimtab bench`, each with its output folder.
     fn benches(&self) -> Vec<(Vec<String>, String)> {
         let size = if self.quick { "--seeds 3 --budget 60 --mask on" } else { "--seeds 10 --budget 100 --mask both" };
-        let folder = if self.quick { "target/quick" } else { "target" };
+        let own = if self.quick { "target/quick" } else { "target" };
+        let folder = self.out.as_deref().unwrap_or(own);
         let problems = ["paper", "beyond"].into_iter().take(if self.beyond { 2 } else { 1 });
         let bench = |problems| {
             // Relative to the top of the repository, where cargo runs: shorter to read.
@@ -100,11 +120,18 @@ pub(crate) fn run(request: &Request) -> Result<ExitCode> {
         if request.fresh && folder.exists() {
             fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {out}"))?;
         }
-        trimtab(bench)?;
+        trimtab(request, bench)?;
+    }
+    if request.is_share {
+        println!(
+            "a share of the runs, in {}; without --shard the same command makes the report",
+            shown(begin.elapsed())
+        );
+        return Ok(ExitCode::SUCCESS);
     }
     let command = request.command();
     let report = [&["report"], &runs[..], &["--command", &command]].concat();
-    trimtab(&report.iter().map(|word| word.to_string()).collect::<Vec<_>>())?;
+    trimtab(request, &report.iter().map(|word| word.to_string()).collect::<Vec<_>>())?;
     if request.publish {
         publish(&root().join(runs[0]), &root().join(DOCS))?;
     }
@@ -141,10 +168,17 @@ fn shown_in(folder: &Path) -> Result<Vec<OsString>> {
 }
 
 /// Runs the optimized binary in full view.
-fn trimtab(arguments: &[String]) -> Result<()> {
+fn trimtab(request: &Request, arguments: &[String]) -> Result<()> {
     println!("$ trimtab {}", arguments.join(" "));
     let run = ["run", "--quiet", "--release", "--package", "trimtab-host", "--"];
-    let status = cargo().args(run).args(arguments).status().context("cannot start cargo")?;
+    let mut command = match &request.program {
+        Some(program) => Command::new(program),
+        None => cargo(),
+    };
+    if request.program.is_none() {
+        command.args(run);
+    }
+    let status = command.current_dir(root()).args(arguments).status().context("cannot start trimtab")?;
     ensure!(status.success(), "`trimtab {}` failed; the same command goes on where it stopped", arguments.join(" "));
     Ok(())
 }
@@ -164,6 +198,13 @@ mod tests {
         assert_eq!(Request::parse(&["--beyond"]).unwrap().benches().len(), 2);
         assert!(Request::parse(&["--slow"]).unwrap_err().to_string().contains("--quick"));
         assert!(Request::parse(&["--data"]).is_err());
+        let share = Request::parse(&["--beyond", "--shard", "3/16", "--out", "scratch"]).unwrap();
+        let benches = share.benches();
+        assert!(share.is_share && benches.len() == 2);
+        assert!(benches.iter().all(|(bench, _)| bench.join(" ").ends_with("--shard 3/16")));
+        assert_eq!(benches[1].1, "scratch/beyond");
+        assert!(Request::parse(&["--shard", "0/2", "--beyond", "--publish"]).is_err());
+        assert!(Request::parse(&["--shard", "0/2", "--fresh"]).is_err());
         assert!(Request::parse(&["--publish"]).is_err());
         assert!(Request::parse(&["--publish", "--beyond", "--quick"]).is_err());
         let published = Request::parse(&["--beyond", "--publish"]).unwrap();

@@ -78,7 +78,7 @@ fn has_target(target: &str) -> Result<bool> {
 }
 
 /// Installs Debian packages as root or by `sudo`; elsewhere the error says what to type.
-fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
+pub(crate) fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
     let sudo: &[&str] = if is_root() {
         &[]
     } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
@@ -95,7 +95,7 @@ fn install(packages: &[&str], how_to_get: &'static str) -> Result<()> {
     Ok(())
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

@@ -3,8 +3,8 @@
 //! **Choices**
 //! - Cheap steps come first, and the first failure ends the run.
 //! - Steps that build the same package use the same features, so that cargo builds it once.
-//! - Some steps need a tool that we do not install (cargo-deny, an older Rust). Without it they are
-//!   skipped, with a message.
+//! - Some steps need a tool that we do not install (cargo-deny, an older Rust), or that not every machine
+//!   can install or start (Slurm, an ssh server). Without it they are skipped, and the summary says why.
 
 use std::fmt;
 use std::process::{Command, ExitCode, Stdio};
@@ -43,12 +43,17 @@ impl Step {
         self
     }
 
-    /// The missing tool, if there is one.
-    fn missing(&self) -> Option<&str> {
+    /// Why the step cannot run, if it cannot: the missing tool, and what asking for it said last.
+    fn missing(&self) -> Option<String> {
         let (tool, probe) = self.needs.as_ref()?;
         // By its name, not by `CARGO`: rustup's own cargo knows `+1.90`.
         let output = Command::new("cargo").args(probe).stdin(Stdio::null()).output();
-        (!output.is_ok_and(|output| output.status.success())).then_some(tool)
+        let said = match output {
+            Ok(output) if output.status.success() => return None,
+            Ok(output) => String::from_utf8_lossy(&output.stderr).trim().lines().last().unwrap_or_default().to_string(),
+            Err(error) => error.to_string(),
+        };
+        Some(reason(tool, &said))
     }
 
     fn run(&self) -> Result<bool> {
@@ -149,6 +154,10 @@ fn steps() -> Result<Vec<Step>> {
             .needs("python3 with venv, pip and PyPI", "xtask python --prepare"),
         // The program that the tests used: an optimized one takes minutes to build.
         Step::new("zlib and SQLite, shortly", "xtask bench real --quick --program target/debug/trimtab"),
+        Step::new("boards over ssh, GNU parallel", "xtask machines ssh --program target/debug/trimtab")
+            .needs("GNU parallel or an ssh server on loopback", "xtask machines ssh --prepare"),
+        Step::new("a cluster of Slurm on this machine", "xtask machines slurm --program target/debug/trimtab")
+            .needs("Slurm on loopback", "xtask machines slurm --prepare"),
     ]);
     Ok(steps)
 }
@@ -165,25 +174,37 @@ pub(crate) fn test() -> Result<ExitCode> {
     println!("\n== setup");
     setup::run()?;
     let steps = steps()?;
-    let (total, mut skipped) = (steps.len(), 0);
+    let (total, mut skipped) = (steps.len(), Vec::new());
     for (done, step) in steps.iter().enumerate() {
         println!("\n== {} of {total}: {}\n   {step}", done + 1, step.name);
-        if let Some(tool) = step.missing() {
-            println!("   skipped: {tool} is not installed");
-            skipped += 1;
+        if let Some(why) = step.missing() {
+            println!("   skipped: {why}");
+            skipped.push(format!("skipped: {}: {why}", step.name));
             continue;
         }
         let (start, work) = (Instant::now(), processor_time());
         if !step.run()? {
             println!("\n== failed: {}. This step alone:\n   {step}", step.name);
-            println!("steps: {} passed, 1 failed, {skipped} skipped", done - skipped);
+            println!("{}", summary(done - skipped.len(), 1, &skipped));
             return Ok(ExitCode::FAILURE);
         }
         println!("   ok, {}{}", shown(start.elapsed()), since(work));
     }
     println!("\n== all checks passed in {}{}", shown(begin.elapsed()), since(Some(Duration::ZERO)));
-    println!("steps: {} passed, 0 failed, {skipped} skipped", total - skipped);
+    println!("{}", summary(total - skipped.len(), 0, &skipped));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why a step is left out.
+fn reason(tool: &str, said: &str) -> String {
+    let said = said.trim_start_matches("error: ");
+    format!("{tool} is not there{}", if said.is_empty() { String::new() } else { format!(" ({said})") })
+}
+
+/// The last lines: each step that was left out with its reason, and the numbers.
+fn summary(passed: usize, failed: usize, skipped: &[String]) -> String {
+    let numbers = format!("steps: {passed} passed, {failed} failed, {} skipped", skipped.len());
+    skipped.iter().cloned().chain([numbers]).collect::<Vec<_>>().join("\n")
 }
 
 /// The processor time of all commands so far; `None` where there is no `/proc`.
@@ -199,4 +220,20 @@ fn processor_time() -> Option<Duration> {
 fn since(work: Option<Duration>) -> String {
     let spent = work.zip(processor_time()).map(|(before, now)| now.saturating_sub(before));
     spent.map_or(String::new(), |spent| format!(" ({} of processor time)", shown(spent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_skipped_is_in_the_summary_with_its_reason() {
+        let step = Step::new("a cluster", "xtask cost").needs("Slurm", "no-such-command-of-cargo");
+        let why = step.missing().unwrap();
+        assert!(why.starts_with("Slurm is not there (") && why.contains("no-such-command-of-cargo"), "{why}");
+        assert!(Step::new("here", "--version").needs("cargo", "--version").missing().is_none());
+        assert_eq!(reason("Slurm", "error: no idle node"), "Slurm is not there (no idle node)");
+        let all = summary(3, 0, &["skipped: a cluster: no".into()]);
+        assert_eq!(all, "skipped: a cluster: no\nsteps: 3 passed, 0 failed, 1 skipped");
+    }
 }
