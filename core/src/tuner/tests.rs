@@ -40,8 +40,9 @@ fn pruning_never_changes_the_winner() {
                 assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
             }
             let c = tuner.ask().unwrap().combination;
-            let cost =
-                |(i, l): (usize, &crate::Level)| (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32);
+            let cost = |(i, l): (usize, &crate::space::knob::Level)| {
+                (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32)
+            };
             tuner.tell(&c, c.levels().iter().enumerate().map(cost).sum()).unwrap();
         }
     }
