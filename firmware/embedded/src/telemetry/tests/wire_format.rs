@@ -92,3 +92,20 @@ fn foreign_versions_are_named_and_long_garbage_is_refused() {
     assert_eq!(decoder.push(0), Some(Err(Fault::TooLong)));
     assert_eq!((decoder.garbled(), decoder.is_between()), (1, true));
 }
+
+/// Two bytes per level and a bit of the version; half a level is garbage.
+#[test]
+fn wide_levels_take_two_bytes_each() {
+    let (mut room, mut stuffed) = ([0; 64], [0; 64]);
+    let frame = Frame::Happened { levels: (&[3, 4095][..]).into(), event: Event::Failed, resumed: true };
+    let bytes = wire::encode(5, &frame, &mut room, &mut stuffed).unwrap();
+    assert_eq!(room[..10], [0x81, 5, 4, 4, 3, 0, 0xff, 0x0f, 1, 1]);
+    let mut read = bytes[..bytes.len() - 1].to_vec();
+    assert_eq!(wire::decode(&mut read), Ok((5, frame)));
+    let plain = [0x81, 5, 4, 3, 3, 0, 0xff, 1, 1];
+    let mut odd = plain.to_vec();
+    odd.extend(crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&plain).to_le_bytes());
+    let mut packed = [0; 32];
+    let length = cobs::encode(&odd, &mut packed);
+    assert_eq!(wire::decode(&mut packed[..length]), Err(wire::Fault::Garbled));
+}
