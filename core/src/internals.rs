@@ -15,6 +15,7 @@ pub use crate::paper::pseudo_inverse::pseudo_inverse;
 pub use crate::paper::reconstruction::Reconstruction;
 #[cfg(feature = "defmt")]
 pub use crate::space::log;
+pub use crate::space::number::Value;
 pub use crate::surrogate::costs::Standard;
 pub use crate::surrogate::fit::Fit;
 pub use crate::surrogate::gp::{Gp, Posterior, Repeats};

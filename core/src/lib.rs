@@ -88,7 +88,9 @@ pub use acquire::cache::Cache;
 pub use config::{Acquisition, Beta, Config, Distribution, Encoding, Fitting, Goal, Noise, Prior, WhenFull};
 pub use error::{AskError, EnqueueError, Error, InitError, TellError};
 pub use paper::reconstruction::THRESHOLD;
-pub use space::{Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, OnlyIf, Scale, Space, SpaceError};
+pub use space::{
+    Combination, Feasible, Knob, KnobError, Level, MOST_LEVELS, MOST_LISTED, OnlyIf, Scale, Space, SpaceError,
+};
 pub use surrogate::fleet::PriorState;
 pub use surrogate::fleet_prior::{FleetPrior, MOST_BYTES, PriorError, fleet_fingerprint};
 pub use surrogate::kernel::Hyper;

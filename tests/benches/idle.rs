@@ -18,7 +18,7 @@ const SEEDS: u64 = 40;
 const FIRST_SEED: u64 = 1000;
 
 static CONDITIONS: [OnlyIf; 9] = {
-    const LEVELS: [&[u8]; 3] = [&[0], &[1], &[2]];
+    const LEVELS: [&[trimtab::Level]; 3] = [&[0], &[1], &[2]];
     let mut conditions = [OnlyIf { knob: 1, on: 0, levels: LEVELS[0] }; 9];
     let mut i = 0;
     while i < 9 {
@@ -48,7 +48,7 @@ impl Board {
         }
     }
 
-    fn cost(&self, level: impl Fn(usize) -> u8) -> f32 {
+    fn cost(&self, level: impl Fn(usize) -> trimtab::Level) -> f32 {
         let mode = usize::from(level(0));
         let first = 1 + 3 * mode;
         let off = |knob: usize| f32::from(level(knob)) - self.at[knob];
@@ -60,13 +60,13 @@ impl Board {
     /// The least cost and the mean over all combinations, by trying all.
     fn extremes(&self) -> (f32, f32) {
         let (mut least, mut sum, mut count) = (f32::INFINITY, 0.0, 0.0);
-        for mode in 0..3u8 {
+        for mode in 0..3 {
             for rest in 0..8 * 8 * 8 * 8 * 6u32 {
                 let levels = |knob: usize| match knob {
                     0 => mode,
-                    10 => (rest / 512 % 8) as u8,
-                    11 => (rest / 4096) as u8,
-                    knob => (rest >> (3 * ((knob - 1) % 3)) & 7) as u8,
+                    10 => (rest / 512 % 8) as trimtab::Level,
+                    11 => (rest / 4096) as trimtab::Level,
+                    knob => (rest >> (3 * ((knob - 1) % 3)) & 7) as trimtab::Level,
                 };
                 let cost = self.cost(levels);
                 (least, sum, count) = (least.min(cost), sum + f64::from(cost), count + 1.0);

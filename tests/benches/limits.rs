@@ -63,14 +63,14 @@ struct Problem {
 }
 
 impl Problem {
-    fn new(name: &'static str, knobs: Vec<Knob>, numbers: impl Fn(&[u8]) -> (f64, f64)) -> Self {
+    fn new(name: &'static str, knobs: Vec<Knob>, numbers: impl Fn(&[trimtab::Level]) -> (f64, f64)) -> Self {
         let count: usize = knobs.iter().map(Knob::levels).product();
-        let mut levels = vec![0u8; knobs.len()];
+        let mut levels = vec![0; knobs.len()];
         let all: Vec<(f64, f64)> = (0..count)
             .map(|index| {
                 let mut rest = index;
                 for (level, knob) in levels.iter_mut().zip(&knobs) {
-                    *level = (rest % knob.levels()) as u8;
+                    *level = (rest % knob.levels()) as trimtab::Level;
                     rest /= knob.levels();
                 }
                 numbers(&levels)
@@ -161,7 +161,7 @@ fn relays(seed: u64) -> Problem {
     let mut random = Random::new(seed, 1);
     let mut weights = || -> Vec<f64> { (0..14 * 14).map(|_| f64::from(random.uniform()) - 0.5).collect() };
     let both = [weights(), weights()];
-    let value = |weights: &[f64], levels: &[u8]| -> f64 {
+    let value = |weights: &[f64], levels: &[trimtab::Level]| -> f64 {
         let on = (0..14).filter(|i| levels[*i] == 1);
         on.clone().map(|i| on.clone().filter(|j| *j >= i).map(|j| weights[14 * i + j]).sum::<f64>()).sum()
     };
@@ -173,7 +173,7 @@ fn board(seed: u64) -> Problem {
     let mut random = Random::new(seed, 2);
     let mut numbers = |n: usize| -> Vec<f64> { (0..n).map(|_| f64::from(random.uniform())).collect() };
     let both = [numbers(60), numbers(60)];
-    let value = |own: &[f64], levels: &[u8]| -> f64 {
+    let value = |own: &[f64], levels: &[trimtab::Level]| -> f64 {
         let at = |i: usize| f64::from(levels[i]) / [7.0, 7.0, 7.0, 11.0][i];
         let (first, second) = (usize::from(levels[4]), usize::from(levels[5]));
         let off = |i: usize| at(i) - (0.6 * own[i] + 0.4 * own[4 + 4 * first + i]);

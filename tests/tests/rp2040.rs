@@ -47,7 +47,7 @@ fn here(hangs: Option<u8>) -> (Vec<String>, Vec<u8>) {
     let (mut lines, mut relays) = (Vec::new(), Vec::new());
     for t in 1..=32 {
         let c = tuner.ask().unwrap().combination;
-        let on = c.levels().iter().rev().fold(0, |byte, level| 2 * byte + level);
+        let on = c.levels().iter().rev().fold(0, |byte, level| 2 * byte + *level as u8);
         let sum: i32 = c.levels().iter().zip([820, 410, 205, 102, 51, 26, 13, 6]).map(|(b, w)| i32::from(*b) * w).sum();
         let cost = (sum - 1000).abs() as f32;
         relays.push(on);

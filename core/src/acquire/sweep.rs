@@ -9,6 +9,9 @@
 //!   combination that is measured, which takes the best level of the first knob whatever its score,
 //!   and from a random one. A sweep ends when no knob changes any more.
 //! - A nominal knob is tried at all its levels, a graded one 1, 2, 4, … levels up and down.
+//! - A range is tried 1, 4, 16, … levels up and down, and then around the best of those in steps of a
+//!   half, a quarter and an eighth of the way there: fine where the best is near, coarse where it is
+//!   far. A 12-bit knob takes 18 candidates, a 16-bit one 22, and the next round refines further.
 //! - A knob that does not matter in the current combination is passed over.
 //! - Rows that cannot be asked get no score and are skipped. Of equal scores the first wins.
 //!
@@ -44,6 +47,9 @@ pub(crate) struct Sweep<const K: usize> {
     knob: usize,
     stride: usize,
     step: usize,
+    /// Where a range is refined, and how far that is from the level it began with.
+    centre: Level,
+    reach: Level,
     /// Number of knobs since the last change.
     unchanged: usize,
 }
@@ -58,6 +64,8 @@ impl<const K: usize> Sweep<K> {
         knob: 0,
         stride: 0,
         step: 0,
+        centre: 0,
+        reach: 0,
         unchanged: 0,
     };
 
@@ -96,8 +104,15 @@ impl<const K: usize> Sweep<K> {
         while self.left > 0 {
             let (at, Some(knob)) = (self.at.level(self.knob), space.knobs().get(self.knob)) else { return false };
             let is_idle = space.is_fixed(&self.at, self.knob);
-            if let Some(level) = neighbours(knob, at, M > 0).nth(self.step).filter(|_| !is_idle) {
-                self.step += 1;
+            let level = match knob {
+                _ if is_idle => None,
+                Knob::Range { top, .. } if M > 0 && knob.is_graded() => self.next_of_range(at, *top),
+                _ => {
+                    self.step += 1;
+                    neighbours(knob, at, M > 0).nth(self.step - 1)
+                }
+            };
+            if let Some(level) = level {
                 self.left -= 1;
                 return table.push(Step { knob: self.knob as u16, level, kind: Kind::Row });
             }
@@ -122,6 +137,39 @@ impl<const K: usize> Sweep<K> {
         false
     }
 
+    /// The next level to try of a range that is at this one.
+    #[inline(never)]
+    fn next_of_range(&mut self, at: Level, top: Level) -> Option<Level> {
+        let inside = |level: u32| if level <= u32::from(top) { Some(level as Level) } else { None };
+        // 1, 4, 16, … up to the last level.
+        let powers = (Level::BITS - top.leading_zeros()).div_ceil(2) as usize;
+        loop {
+            let (side, i) = (self.step % 2, self.step / 2);
+            self.step += 1;
+            let (from, distance) = if i < powers {
+                (at, 1 << (2 * i))
+            } else if i < powers + REFINEMENTS {
+                if side == 0 {
+                    self.centre = self.level;
+                    self.reach = if i == powers { at.abs_diff(self.level) } else { self.reach };
+                }
+                (self.centre, self.reach >> (i - powers + 1))
+            } else {
+                return None;
+            };
+            if distance == 0 {
+                return None;
+            }
+            let level = match side {
+                0 => from.checked_sub(distance),
+                _ => inside(u32::from(from) + u32::from(distance)),
+            };
+            if level.is_some() {
+                return level;
+            }
+        }
+    }
+
     /// The score that the last row has to beat to make a difference.
     pub(crate) fn bar(&self) -> f32 {
         self.score
@@ -134,6 +182,9 @@ impl<const K: usize> Sweep<K> {
         }
     }
 }
+
+/// How often a range is refined per round.
+const REFINEMENTS: usize = 3;
 
 /// The first number from `start` on that is coprime to `count`: stepping by it visits everything
 /// once.
@@ -231,6 +282,52 @@ mod tests {
         assert_eq!(levels(Knob::ranked(10), 3), [2, 4, 1, 5, 7]);
         assert_eq!(levels(Knob::ranked(256), 255), [254, 253, 251, 247, 239, 223, 191, 127]);
         assert!(levels(Knob::nominal(1), 0).is_empty());
+    }
+
+    /// A smooth valley in three ranges and two nominal knobs, with the candidates of a small table: the
+    /// sweeps come close in every range, and reach the nominal knobs too.
+    #[test]
+    fn ranges_are_searched_from_coarse_to_fine() {
+        let knobs = [
+            Knob::range(0.0, 4095.0, 1.0),
+            Knob::nominal(4),
+            Knob::range(0.0, 65_535.0, 1.0),
+            Knob::log_range(1.0, 1000.0, 1001),
+            Knob::nominal(3),
+        ];
+        let space = Space::<5>::new(&knobs).unwrap();
+        let best = space.combination(&[1234, 2, 54_321, 77, 1]).unwrap();
+        let score = |c: &Combination<5>| {
+            let one = |(i, (a, b)): (usize, (&Level, &Level))| match knobs[i] {
+                Knob::Range { top, .. } => f32::from(a.abs_diff(*b)) / f32::from(top),
+                _ => f32::from(u8::from(a != b)),
+            };
+            c.levels().iter().zip(best.levels()).enumerate().map(one).sum::<f32>() - 9.0
+        };
+        for (candidates, within) in [(128, 0.05), (2000, 0.0)] {
+            for seed in 0..times(10, 1) {
+                let (found, rows) = run::<5, 4096>(&space, (candidates, space.at(seed * 1000)), seed, score);
+                assert!(rows <= candidates);
+                let off = found.score + 9.0;
+                assert!(off <= within, "{candidates} candidates, seed {seed}: {off} {:?}", found.combination);
+            }
+        }
+    }
+
+    /// Levels 1, 4 and 16 away, then around the best: 84, which is 16 away.
+    #[test]
+    fn a_range_is_refined_around_the_best_level_so_far() {
+        let space = Space::<1>::new(&[Knob::range(0.0, 99.0, 1.0)]).unwrap();
+        let (mut table, mut sweep) = (LookupTable::<1, 64>::EMPTY, Sweep::EMPTY);
+        sweep.begin(&space, &mut table, (14, Some(space.combination(&[68]).unwrap())), &mut Random::new(1, 0));
+        let mut tried = std::vec::Vec::new();
+        while let Some(step) = sweep.extend::<1, 64>(&space, &mut table).then(|| table.step(tried.len()).unwrap()) {
+            tried.push(step.level);
+            let combination = space.combination(&[step.level]).unwrap();
+            let score = f32::from(step.level.abs_diff(87));
+            sweep.report(&Scored { combination, posterior: Posterior::new(0.0, 0.0), score });
+        }
+        assert_eq!(tried[..13], [67, 69, 64, 72, 52, 84, 4, 76, 92, 80, 88, 86, 90]);
     }
 
     /// The second knob matters only at the last level of the first, and is never tried elsewhere.

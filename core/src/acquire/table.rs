@@ -11,7 +11,7 @@
 //!   measurements, and a user with RAM can keep computed results
 //!   ([`cache`](crate::acquire::cache)).
 //! - A sweep depends only on the observations, so that a log of outcomes brings the table back.
-//! - A step takes four bytes, where a combination would take one per knob.
+//! - A step takes four bytes, where a combination would take two per knob.
 //! - As long as observations only join, the variance of a row only falls. So each row keeps what was
 //!   left of it when it was last computed: with the new mean alone, most rows are known to lose.
 //!
@@ -43,11 +43,33 @@ pub(crate) struct Step {
     pub(crate) kind: Kind,
 }
 
+/// A step in four bytes: level, knob, and kind in the two highest bits. A space has at most 1000 knobs.
+#[derive(Clone, Copy, Debug)]
+struct Packed(u32);
+
+impl Packed {
+    #[inline(always)]
+    fn new(step: Step) -> Self {
+        Self(u32::from(step.level) | u32::from(step.knob) << 16 | (step.kind as u32) << 30)
+    }
+
+    #[inline(always)]
+    fn step(self) -> Step {
+        let kind = match self.0 >> 30 {
+            0 => Kind::Row,
+            1 => Kind::Closed,
+            2 => Kind::Go,
+            _ => Kind::Restart,
+        };
+        Step { knob: (self.0 >> 16 & 0x3fff) as u16, level: self.0 as Level, kind }
+    }
+}
+
 /// A table of at most L steps.
 #[derive(Clone, Debug)]
 pub(crate) struct LookupTable<const K: usize, const L: usize> {
     starts: [Combination<K>; 2],
-    steps: Vec<Step, L>,
+    steps: Vec<Packed, L>,
     /// Whether the sweeps are done.
     pub(crate) is_swept: bool,
     /// How many observations the rows were compared with.
@@ -121,18 +143,18 @@ impl<const K: usize, const L: usize> LookupTable<K, L> {
 
     /// Step i of the path.
     pub(crate) fn step(&self, i: usize) -> Option<Step> {
-        self.steps.get(i).copied()
+        self.steps.get(i).map(|step| step.step())
     }
 
     /// Appends a step; false if there is no room.
     pub(crate) fn push(&mut self, step: Step) -> bool {
-        self.steps.push(step).is_ok()
+        self.steps.push(Packed::new(step)).is_ok()
     }
 
     /// Closes row i: it cannot be asked any more.
     pub(crate) fn close(&mut self, i: usize) {
         if let Some(step) = self.steps.get_mut(i) {
-            step.kind = Kind::Closed;
+            *step = Packed::new(Step { kind: Kind::Closed, ..step.step() });
         }
     }
 }
@@ -167,6 +189,16 @@ pub(crate) const fn swept(rows: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_survives_its_four_bytes() {
+        for kind in [Kind::Row, Kind::Closed, Kind::Go, Kind::Restart] {
+            for (knob, level) in [(0, 0), (999, Level::MAX), (1, 256)] {
+                let step = Step { knob, level, kind };
+                assert_eq!(Packed::new(step).step(), step);
+            }
+        }
+    }
 
     #[test]
     fn bounds_are_those_of_one_factor_and_one_table() {

@@ -158,8 +158,9 @@ impl<'a, const K: usize, const M: usize> Lattice<'a, K, M> {
     fn begin(&mut self) {
         let mut sum = self.about.constant;
         for depth in 0..self.count {
-            let levels = self.digits.get(depth).map_or(0, |digit| digit.levels);
-            let least = (0..levels).fold(f32::INFINITY, |least, level| least.min(self.step(depth, level as Level)));
+            let levels = self.digits.get(depth).map(|digit| digit.levels());
+            let all = levels.into_iter().flatten();
+            let least = all.fold(f32::INFINITY, |least, level| least.min(self.step(depth, level)));
             self.least.iter_mut().skip(depth).take(1).for_each(|own| *own = least);
             sum += least;
         }
@@ -258,7 +259,7 @@ mod tests {
                 encoder.encode(&space, &space.at(index).unwrap(), &mut z);
                 map.embed(&z, &mut own);
                 for (depth, digit) in digits.iter().enumerate() {
-                    let level = (index / digit.place % u64::from(digit.levels)) as Level;
+                    let level = digit.level(index);
                     let bound = lattice.bound(depth, level);
                     assert!(bound >= last);
                     last = bound;

@@ -29,7 +29,6 @@ use crate::features::encoding::{Digit, Encoder};
 use crate::features::random_map::RandomMap;
 use crate::math::float::dot;
 use crate::space::Space;
-use crate::space::knob::Level;
 
 /// Most sweeps of the descent, and the largest step in a sweep that ends it.
 const SWEEPS: usize = 256;
@@ -84,8 +83,8 @@ impl<const M: usize> Relaxation<M> {
         let mut z = [0.0; M];
         for digit in digits {
             let Some(z) = z.get_mut(digit.range()) else { continue };
-            for level in 0..digit.levels {
-                encoder.write_digit(space, digit, level as Level, z);
+            for level in digit.levels() {
+                encoder.write_digit(space, digit, level, z);
                 let edges = self.low.iter_mut().zip(&mut self.high).skip(digit.range().start);
                 edges.zip(z.iter()).for_each(|((low, high), z)| (*low, *high) = (low.min(*z), high.max(*z)));
             }

@@ -78,7 +78,7 @@ pub(crate) fn walk<const M: usize>(
     }
     let mut ceiling = f32::INFINITY;
     while let (Some(digit), Some(frame)) = (bound.digits().get(depth).copied(), frames.get_mut(depth)) {
-        let levels = (0..digit.levels).map(|level| (bound.bound(depth, level as Level), level as Level));
+        let levels = digit.levels().map(|level| (bound.bound(depth, level), level));
         let left = levels.filter(|next| frame.tried.is_none_or(|tried| order(&tried, next).is_lt()));
         let Some(next) = left.min_by(order).filter(|next| next.0 <= ceiling) else {
             let Some(up) = depth.checked_sub(1) else { return Ok((best, nodes)) };
@@ -157,7 +157,7 @@ mod tests {
             let mut sum = Sum { digits: digits.to_vec(), costs, above: [0.0; 6] };
             sum.digits.rotate_left(random.below(5) as usize);
             let cost = |sum: &Sum, index: u64| {
-                let levels = sum.digits.iter().map(|digit| (index / digit.place % u64::from(digit.levels)) as usize);
+                let levels = sum.digits.iter().map(|digit| usize::from(digit.level(index)));
                 sum.costs.iter().zip(levels).map(|(costs, level)| costs[level]).sum::<f32>()
             };
             let all = (0..=last)

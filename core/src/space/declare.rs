@@ -16,6 +16,11 @@
 /// | `ranked` | in order, evenly spaced: any values | [`Knob::ranked`](crate::Knob::ranked) |
 /// | `linear` | numbers that compare by their difference | [`Knob::graded`](crate::Knob::graded), [`Scale::Linear`](crate::Scale::Linear) |
 /// | `log` | numbers that compare by their ratio | the same, [`Scale::Log`](crate::Scale::Log) |
+/// | `range` | first, last and step: up to 65 536 numbers, without a table | [`Knob::range`](crate::Knob::range) |
+/// | `log_range` | first, last and number of levels, at equal ratios | [`Knob::log_range`](crate::Knob::log_range) |
+///
+/// A range is of any type of number. Its values are `f32` before they are rounded to that type: whole
+/// numbers are exact up to 2²⁴.
 ///
 /// The struct is `Clone`, `Copy`, `Debug` and `PartialEq`. With the feature `defmt` it is also
 /// `defmt::Format`: `info!("{}", Receiver::of(&c))` logs `Receiver { input: Input::Loop, gain: 5, khz:
@@ -35,6 +40,15 @@
 ///         khz: u32 = log [125, 250, 500, 1000],
 ///     }
 /// }
+/// trimtab::knobs! {
+///     /// A 12-bit DAC, and a timer over three decades.
+///     struct Source {
+///         dac: u16 = range [0, 4095, 1],
+///         period: u32 = log_range [10, 10_000, 3001],
+///     }
+/// }
+/// let c = Space::new(&Source::KNOBS)?.combination(&[1234, 1000])?;
+/// assert_eq!(Source::of(&c), Source { dac: 1234, period: 100 });
 /// type MyTuner = trimtab::tuner!(Receiver::KNOBS, observations: 32, rows: 64);
 ///
 /// # fn measure(receiver: Receiver) -> f32 {
@@ -83,13 +97,8 @@ macro_rules! knobs {
                 let mut levels = c.levels().iter();
                 Self {
                     $($knob: {
-                        const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
-                        let level = levels.next().map_or(0, |level| usize::from(*level));
-                        // A combination has no other levels.
-                        match VALUES.get(level) {
-                            Some(value) => *value,
-                            None => VALUES[0],
-                        }
+                        let level = levels.next().map_or(0, |level| *level);
+                        $crate::knobs!(@value $kind $type [$($value),+] level)
                     },)+
                 }
             }
@@ -99,23 +108,61 @@ macro_rules! knobs {
                 &self,
                 space: &$crate::Space<{ [$(stringify!($knob)),+].len() }>,
             ) -> Option<$crate::Combination<{ [$(stringify!($knob)),+].len() }>> {
-                let levels = [$({
-                    const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
-                    let level = VALUES.iter().position(|value| *value == self.$knob)?;
-                    $crate::Level::try_from(level).ok()?
-                }),+];
+                let levels = [$($crate::knobs!(@level $kind $type [$($value),+] self.$knob)),+];
                 space.combination(&levels).ok()
             }
         }
 
-        $crate::log_knobs! { $name $($knob: $type [$($value),+]),+ }
+        $crate::log_knobs! { $name $($knob: $kind $type [$($value),+]),+ }
     };
+    (@knob range [$first:expr, $last:expr, $step:expr]) => {
+        $crate::Knob::range($first as f32, $last as f32, $step as f32)
+    };
+    (@knob range [$($value:expr),+]) => { compile_error!("a range is range [first, last, step]") };
+    (@knob log_range [$first:expr, $last:expr, $levels:expr]) => {
+        $crate::Knob::log_range($first as f32, $last as f32, $levels)
+    };
+    (@knob log_range [$($value:expr),+]) => { compile_error!("a log_range is log_range [first, last, levels]") };
+    (@value range $type:ty [$($value:expr),+] $level:expr) => {
+        $crate::knobs!(@formula (range [$($value),+]) $type, $level)
+    };
+    (@value log_range $type:ty [$($value:expr),+] $level:expr) => {
+        $crate::knobs!(@formula (log_range [$($value),+]) $type, $level)
+    };
+    (@value $kind:ident $type:ty [$($value:expr),+] $level:expr) => {{
+        const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
+        // A combination has no other levels.
+        match VALUES.get(usize::from($level)) {
+            Some(value) => *value,
+            None => VALUES[0],
+        }
+    }};
+    (@formula ($($knob:tt)+) $type:ty, $level:expr) => {{
+        const KNOB: $crate::Knob = $crate::knobs!(@knob $($knob)+);
+        <$type as $crate::internals::Value>::of(KNOB.value($level).unwrap_or(0.0))
+    }};
+    (@level range $type:ty [$($value:expr),+] $own:expr) => {
+        $crate::knobs!(@found (range [$($value),+]) $type, $own)
+    };
+    (@level log_range $type:ty [$($value:expr),+] $own:expr) => {
+        $crate::knobs!(@found (log_range [$($value),+]) $type, $own)
+    };
+    (@level $kind:ident $type:ty [$($value:expr),+] $own:expr) => {{
+        const VALUES: [$type; [$(stringify!($value)),+].len()] = [$($value),+];
+        let level = VALUES.iter().position(|value| *value == $own)?;
+        $crate::Level::try_from(level).ok()?
+    }};
+    (@found ($($knob:tt)+) $type:ty, $own:expr) => {{
+        const KNOB: $crate::Knob = $crate::knobs!(@knob $($knob)+);
+        let level = KNOB.nearest($crate::internals::Value::number(&$own))?;
+        if $crate::internals::Value::is(&$own, KNOB.value(level)?) { level } else { return None }
+    }};
     (@knob nominal [$($value:expr),+]) => { $crate::Knob::nominal([$(stringify!($value)),+].len() as u16) };
     (@knob ranked [$($value:expr),+]) => { $crate::Knob::ranked([$(stringify!($value)),+].len() as u16) };
     (@knob linear [$($value:expr),+]) => { $crate::Knob::graded(&[$($value as f32),+], $crate::Scale::Linear) };
     (@knob log [$($value:expr),+]) => { $crate::Knob::graded(&[$($value as f32),+], $crate::Scale::Log) };
     (@knob $kind:ident [$($value:expr),+]) => {
-        compile_error!(concat!("a knob is nominal, ranked, linear or log, not ", stringify!($kind)))
+        compile_error!(concat!("a knob is nominal, ranked, linear, log, range or log_range, not ", stringify!($kind)))
     };
 }
 
@@ -124,20 +171,34 @@ macro_rules! knobs {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! log_knobs {
-    ($name:ident $first:ident: $type:ty [$($value:expr),+] $(, $knob:ident: $types:ty [$($values:expr),+])*) => {
+    (
+        $name:ident $first:ident: $kind:ident $type:ty [$($value:expr),+]
+        $(, $knob:ident: $kinds:ident $types:ty [$($values:expr),+])*
+    ) => {
         impl $crate::internals::log::Format for $name {
             fn format(&self, f: $crate::internals::log::Formatter<'_>) {
                 $crate::internals::log::open(f, stringify!($name));
-                $crate::log_knobs!(@field self f $first: $type [$($value),+]);
+                $crate::log_knobs!(@field self f $first: $kind $type [$($value),+]);
                 $(
                     $crate::internals::log::next(f);
-                    $crate::log_knobs!(@field self f $knob: $types [$($values),+]);
+                    $crate::log_knobs!(@field self f $knob: $kinds $types [$($values),+]);
                 )*
                 $crate::internals::log::close(f);
             }
         }
     };
-    (@field $self:ident $f:ident $knob:ident: $type:ty [$($value:expr),+]) => {{
+    (@field $self:ident $f:ident $knob:ident: range $type:ty [$($value:expr),+]) => {
+        $crate::log_knobs!(@number $self $f $knob)
+    };
+    (@field $self:ident $f:ident $knob:ident: log_range $type:ty [$($value:expr),+]) => {
+        $crate::log_knobs!(@number $self $f $knob)
+    };
+    (@number $self:ident $f:ident $knob:ident) => {{
+        use $crate::internals::log::{ByFormat as _, Field};
+        // Every number has a format of its own.
+        Field { name: stringify!($knob), value: &$self.$knob, values: &[], texts: &[] }.log($f);
+    }};
+    (@field $self:ident $f:ident $knob:ident: $kind:ident $type:ty [$($value:expr),+]) => {{
         #[allow(unused_imports, clippy::needless_borrow)]
         use $crate::internals::log::{ByFormat as _, ByText as _, Field};
         const TEXTS: [&str; [$(stringify!($value)),+].len()] = [$(stringify!($value)),+];
@@ -167,6 +228,37 @@ mod tests {
             hertz: u32 = linear [1, 2, 5],
             farad: f32 = log [1e-9, 1e-6],
         }
+    }
+
+    knobs! {
+        struct Ranges {
+            dac: u16 = range [0, 4095, 1],
+            offset: i32 = range [500, -500, -5],
+            volts: f32 = range [0.0, 3.3, 0.1],
+            period: u32 = log_range [1, 1_000_000, 601],
+            mode: char = nominal ['a', 'b'],
+        }
+    }
+
+    #[test]
+    fn a_range_has_values_by_its_formula_and_back() {
+        let space = Space::<5>::new(&Ranges::KNOBS).unwrap();
+        assert_eq!(Ranges::KNOBS.map(|knob| knob.levels()), [4096, 201, 34, 601, 2]);
+        for i in (0..201).step_by(crate::math::times(1, 67)) {
+            let c = space.combination(&[20 * i, i, i / 6, 3 * i, i % 2]).unwrap();
+            let own = Ranges::of(&c);
+            assert_eq!((own.dac, own.offset), (20 * i, 500 - 5 * i32::from(i)));
+            assert!((own.volts - 0.1 * f32::from(i / 6)).abs() < 1e-5);
+            // Near 1 several levels round to one number, and the nearest of them has it too.
+            let back = own.combination(&space).map(|c| Ranges::of(&c));
+            assert_eq!(back, Some(own));
+            assert!(i < 150 || own.combination(&space) == Some(c), "{i}");
+        }
+        let base = Ranges::of(&space.at(0).unwrap());
+        assert_eq!(Ranges { dac: 4096, ..base }.combination(&space), None);
+        assert_eq!(Ranges { offset: 3, ..base }.combination(&space), None);
+        assert_eq!(Ranges { volts: 0.15, ..base }.combination(&space), None);
+        assert_eq!(Ranges { volts: 1.1, ..base }.combination(&space).map(|c| c.level(2)), Some(11));
     }
 
     #[test]

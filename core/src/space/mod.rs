@@ -5,7 +5,7 @@
 //! | name | meaning | shape |
 //! |---|---|---|
 //! | K | most knobs | const |
-//! | c | a combination: one level per knob | up to K bytes |
+//! | c | a combination: one level per knob | up to 2K bytes |
 //! | index | the mixed-radix number of c, first knob fastest | 0 to N − 1 |
 //!
 //! **Choices**
@@ -25,6 +25,7 @@ mod error;
 pub(crate) mod knob;
 #[cfg(feature = "defmt")]
 pub mod log;
+pub(crate) mod number;
 
 use core::fmt;
 
@@ -33,10 +34,11 @@ use heapless::Vec;
 use crate::math::random::Random;
 
 pub use combination::Combination;
+pub(crate) use combination::word;
 pub use condition::OnlyIf;
 use condition::Settle;
 pub use error::SpaceError;
-pub use knob::{Knob, KnobError, Level, MOST_LEVELS, Scale};
+pub use knob::{Knob, KnobError, Level, MOST_LEVELS, MOST_LISTED, Scale};
 
 /// Decides whether a combination may be applied to the hardware. See [`Space::with_feasible`].
 pub type Feasible<const K: usize> = &'static (dyn Fn(&Combination<K>) -> bool + Sync);

@@ -391,11 +391,16 @@ fn fnv(start: u64, bytes: impl Iterator<Item = u8>) -> u64 {
 /// ```
 pub fn fleet_fingerprint(knobs: &[Knob]) -> u64 {
     knobs.iter().fold(FNV, |sum, knob| {
+        let ends;
         let (kind, values) = match knob {
-            Knob::Nominal { .. } => (0, &[][..]),
+            Knob::Nominal { .. } | Knob::Refused { .. } => (0, &[][..]),
             Knob::Ranked { .. } => (1, &[][..]),
             Knob::Graded { values, scale: Scale::Linear } => (2, *values),
             Knob::Graded { values, scale: Scale::Log } => (3, *values),
+            Knob::Range { first, last, scale, .. } => {
+                ends = [*first, *last];
+                (if *scale == Scale::Linear { 4 } else { 5 }, &ends[..])
+            }
         };
         let head = [kind].into_iter().chain((knob.levels() as u16).to_le_bytes());
         let values = values.iter().flat_map(|value| value.to_bits().to_le_bytes());

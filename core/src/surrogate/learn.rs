@@ -28,8 +28,10 @@ use crate::surrogate::relevance::PairSums;
 /// How many standard deviations from the mean a cost is far.
 const FAR: f32 = 8.0;
 
-/// Pairs per step where knobs are graded: each takes some 60 instructions per graded knob.
-const PAIRS: usize = 8;
+/// Pairs per step where knobs are graded, each with some 60 instructions per graded knob and 230 per
+/// range; and where none is.
+const GRADED_PAIRS: usize = 8;
+const PAIRS: usize = 32;
 
 /// What the current factor is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,7 +328,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn add_pairs(&mut self, config: &Config) -> Part {
         let Self { product, observations, gp, learning, .. } = self;
         let Learning { j, next, column, sums, .. } = learning;
-        let end = if M > 0 { *next + PAIRS } else { T };
+        let end = *next + if M > 0 { GRADED_PAIRS } else { PAIRS };
         sums.add_column((product, observations.combinations()), gp, (*j, *next..end), column);
         *next = end;
         if end < gp.len() {

@@ -73,7 +73,7 @@ impl<const T: usize> Limit<T> {
     /// z of observation i.
     fn z(&self, i: usize) -> f32 {
         let margin = self.margins.get(i).copied().unwrap_or(0.0);
-        (margin * self.inverse_unit).max(-REACH).min(REACH)
+        (margin * self.inverse_unit).clamp(-REACH, REACH)
     }
 
     /// The unit of z and its mean, over the observations that were measured. Their sizes overwrite

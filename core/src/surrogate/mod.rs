@@ -557,12 +557,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: us
         row.iter_mut().zip(points).for_each(|(k, other)| *k = hyper.covariance(geometry.pair(space, *k, point, other)));
     }
 
-    /// One step towards a factor with one more point: all of it, or with graded knobs, whose
-    /// covariances take as long as the rest, half. Noise is added on the diagonal; a mean of n
+    /// One step of two towards a factor with one more point: its covariances, which take as long as the
+    /// rest, then the rest. Noise is added on the diagonal; a mean of n
     /// measurements has 1/n of it.
     #[inline(never)]
     fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, noise: &Hypothesis) -> Result<(), CholeskyError> {
-        if M == 0 || !gp.is_written() {
+        if !gp.is_written() {
             let i = gp.len();
             gp.write_row(|row| {
                 let Some(point) = self.observations.points_from(i).next() else { return };
@@ -573,11 +573,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: us
                     let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
                     *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };
                 }
-            })?;
-            if M > 0 {
-                return Ok(());
-            }
+            })
+        } else {
+            gp.append_written()
         }
-        gp.append_written()
     }
 }

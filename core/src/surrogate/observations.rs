@@ -15,7 +15,8 @@
 //! - Fantasies may follow the observations: pending combinations, with coordinates but without an
 //!   outcome.
 //!
-//! **Cost.** T × (K + 4D + 10) bytes.
+//! **Cost.** T × (2K + 4D + 10) bytes, whatever the levels of a knob; the kernel's rows take T/2 numbers
+//! more per observation.
 
 use heapless::Vec;
 
@@ -126,6 +127,13 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
     /// The position of this observation.
     pub(crate) fn find(&self, c: &Combination<K>) -> Option<usize> {
         self.combinations.iter().take(self.len()).position(|own| own == c)
+    }
+
+    /// Whether this combination is observed. Compares one knob first: most candidates of a sweep are
+    /// new in the knob that it is at.
+    pub(crate) fn has(&self, c: &Combination<K>, knob: usize) -> bool {
+        let level = c.level(knob);
+        self.combinations.iter().take(self.len()).any(|own| own.level(knob) == level && own == c)
     }
 
     /// Observation i, with its cost as value.

@@ -159,15 +159,16 @@ mod tests {
     use crate::space::knob::{Knob, Scale};
     use crate::surrogate::product::graded_levels;
 
-    const KNOBS: [Knob; 5] = [
+    const KNOBS: [Knob; 6] = [
         Knob::nominal(3),
         Knob::ranked(6),
         Knob::graded(&[1.0, 2.0, 5.0, 9.0], Scale::Linear),
         Knob::nominal(2),
         Knob::nominal(5),
+        Knob::range(0.0, 999.0, 1.0),
     ];
     const N: usize = 9;
-    type Kernel = Product<5, { graded_levels(&KNOBS) }>;
+    type Kernel = Product<6, { graded_levels(&KNOBS) }>;
 
     /// Along a random path the covariances are those computed anew, to rounding; and those of the last
     /// observations alone have the same bits.
@@ -177,13 +178,13 @@ mod tests {
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();
         let mut random = Random::new(7, 0);
-        let others: [Combination<5>; N] = core::array::from_fn(|_| space.draw(&mut random));
-        let (mut all, mut last) = (Path::<5, N>::EMPTY, Path::<5, N>::EMPTY);
+        let others: [Combination<6>; N] = core::array::from_fn(|_| space.draw(&mut random));
+        let (mut all, mut last) = (Path::<6, N>::EMPTY, Path::<6, N>::EMPTY);
         let start = space.draw(&mut random);
         all.begin((&kernel, &others), start, 0);
         last.begin((&kernel, &others), start, N - 2);
         for i in 0..times(300, 6) {
-            let knob = random.below(5) as usize;
+            let knob = random.below(6) as usize;
             let level = random.below(KNOBS[knob].levels() as u32) as Level;
             if level == all.at().level(knob) {
                 continue;

@@ -26,7 +26,7 @@ use crate::math::float::dot;
 use crate::space::Combination;
 use crate::space::knob::Level;
 use crate::surrogate::gp::Gp;
-use crate::surrogate::product::{COMMON, Fitted, Fours, LENGTH, OWN, PRIOR_LENGTH, Product, differing, differing_rest};
+use crate::surrogate::product::{COMMON, Fitted, Fours, LENGTH, OWN, PRIOR_LENGTH, Product};
 
 /// 1/0.7².
 const PRECISION: f32 = 1.0 / 0.49;
@@ -105,10 +105,11 @@ impl<const K: usize> PairSums<K> {
         let Some(own) = points.get(j) else { return };
         let others = others.start..others.end.min(gp.len());
         let (Some(points), Some(column)) = (points.get(others.clone()), column.get(others.clone())) else { return };
+        let rows = if M > 0 { kernel.rows(own.all()) } else { [[0.0; 2]; K] };
         for (i, (other, inverse)) in others.zip(points.iter().zip(column)) {
             // The diagonal counts once, everything else twice, and all of it by half.
             let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * kernel.scale;
-            self.add(kernel, weight, own.all(), other.all());
+            self.add(kernel, weight, (own.all(), &rows), other.all());
         }
     }
 
@@ -129,20 +130,27 @@ impl<const K: usize> PairSums<K> {
 
     /// Adds one pair. A nominal knob has only two factors, so all it needs is which pairs differ.
     #[inline(always)]
-    fn add<const M: usize>(&mut self, kernel: &Product<K, M>, weight: f32, a: &[Level; K], b: &[Level; K]) {
-        let nominal = weight * kernel.nominal_product(a, b);
-        let product = if M > 0 { self.add_graded(kernel, nominal, a, b) } else { nominal };
+    fn add<const M: usize>(
+        &mut self,
+        kernel: &Product<K, M>,
+        weight: f32,
+        (a, rows): (&[Level; K], &[[f32; 2]; K]),
+        b: &[Level; K],
+    ) {
+        // Which knobs differ is asked twice and computed once.
+        let (mut sets, mut next) = ([0u8; K], 0);
+        let nominal = weight
+            * kernel.nominal_product_by_sets(a, b, |set| {
+                sets.iter_mut().skip(next).take(1).for_each(|own| *own = set as u8);
+                next += 1;
+            });
+        let product = if M > 0 { self.add_graded(kernel, nominal, (a, rows), b) } else { nominal };
         self.pairs += product;
         self.weights += weight;
-        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
-        let (sums, sums_rest) = self.differing.as_chunks_mut::<4>();
-        for ((a, b), sums) in a.iter().zip(b).zip(sums) {
-            if let Some(sum) = sums.as_flattened_mut().get_mut(differing(*a, *b)) {
+        for (sums, set) in self.differing.chunks_mut(4).zip(&sets) {
+            if let Some(sum) = sums.as_flattened_mut().get_mut(usize::from(*set)) {
                 *sum += product;
             }
-        }
-        if let Some(sum) = sums_rest.as_flattened_mut().get_mut(differing_rest(a_rest, b_rest)) {
-            *sum += product;
         }
     }
 
@@ -152,26 +160,28 @@ impl<const K: usize> PairSums<K> {
         &mut self,
         kernel: &Product<K, M>,
         nominal: f32,
-        a: &[Level; K],
+        (a, rows): (&[Level; K], &[[f32; 2]; K]),
         b: &[Level; K],
     ) -> f32 {
-        // The factor of each knob, and the product of those before it.
-        let mut before = [[1.0; 2]; K];
+        // The factor of each knob, its slope, and the product of those before it.
+        let mut before = [[1.0; 3]; K];
         let mut product = nominal;
-        for ((before, factor), (a, b)) in before.iter_mut().zip(kernel.factors()).zip(a.iter().zip(b)) {
+        let levels = a.iter().zip(rows).zip(b);
+        for ((before, factor), ((a, row), b)) in before.iter_mut().zip(kernel.factors()).zip(levels) {
             if factor.is_graded() {
-                *before = [kernel.factor(factor, *a, *b), product];
-                product *= before[0];
+                let [value, slope] = kernel.factor_and_slope(factor, (*a, *row), *b);
+                *before = [value, slope, product];
+                product *= value;
             }
         }
         let mut after = 1.0;
         let slopes = before.iter().zip(self.relevance.iter_mut().zip(&mut self.length));
-        let knobs = slopes.zip(kernel.factors()).zip(a.iter().zip(b)).rev();
-        for (((before, (relevance, length)), factor), (a, b)) in knobs.filter(|((_, factor), _)| factor.is_graded()) {
-            let [value, before] = *before;
+        let knobs = slopes.zip(kernel.factors()).rev();
+        for ((before, (relevance, length)), _) in knobs.filter(|(_, factor)| factor.is_graded()) {
+            let [value, slope, before] = *before;
             let others = before * after;
             *relevance += others * (value - 1.0);
-            *length += others * kernel.slope(factor, value, *a, *b);
+            *length += others * slope;
             after *= value;
         }
         product
@@ -206,12 +216,17 @@ mod tests {
     use crate::surrogate::gp::Repeats;
     use crate::surrogate::product::graded_levels;
 
-    const KNOBS: [Knob; 4] =
-        [Knob::nominal(3), Knob::ranked(6), Knob::graded(&[1.0, 2.0, 5.0, 9.0], Scale::Linear), Knob::nominal(2)];
+    const KNOBS: [Knob; 5] = [
+        Knob::nominal(3),
+        Knob::ranked(6),
+        Knob::graded(&[1.0, 2.0, 5.0, 9.0], Scale::Linear),
+        Knob::nominal(2),
+        Knob::range(0.0, 4095.0, 1.0),
+    ];
     const N: usize = 12;
-    type Kernel = Product<4, { graded_levels(&KNOBS) }>;
+    type Kernel = Product<5, { graded_levels(&KNOBS) }>;
 
-    fn process(kernel: &Kernel, points: &[Combination<4>], y: &[f32]) -> Gp<N, { triangle(N) }> {
+    fn process(kernel: &Kernel, points: &[Combination<5>], y: &[f32]) -> Gp<N, { triangle(N) }> {
         let mut gp = Gp::new();
         gp.extend(N, |i, row| {
             for (j, k) in row.iter_mut().enumerate() {
@@ -225,7 +240,7 @@ mod tests {
     }
 
     /// The slopes of a process on these points.
-    fn slopes(kernel: &Kernel, points: &[Combination<4>], y: &[f32]) -> PairSums<4> {
+    fn slopes(kernel: &Kernel, points: &[Combination<5>], y: &[f32]) -> PairSums<5> {
         let (gp, mut slopes, mut column) = (process(kernel, points, y), PairSums::ZERO, [0.0; N]);
         for j in 0..N {
             gp.half_column(j, &mut column);
@@ -240,7 +255,7 @@ mod tests {
     fn slopes_are_those_of_the_likelihood() {
         let space = Space::new(&KNOBS).unwrap();
         let mut random = Random::new(3, 0);
-        let points: [Combination<4>; N] = core::array::from_fn(|_| space.draw(&mut random));
+        let points: [Combination<5>; N] = core::array::from_fn(|_| space.draw(&mut random));
         let y: [f32; N] = core::array::from_fn(|i| {
             (f32::from(points[i].level(1)) - 2.0).abs() + f32::from(points[i].level(0)) + random.uniform()
         });
@@ -258,13 +273,16 @@ mod tests {
             };
             (at(STEP) - at(-STEP)) / (2.0 * STEP)
         };
-        for i in (0..4).take(times(4, 1)) {
+        for i in (0..5).take(times(5, 1)) {
             let by_relevance = difference(|kernel, i, step| kernel.factors_mut()[i].own.at += step, i);
             let by_length = difference(|kernel, i, step| kernel.factors_mut()[i].length.at += step, i);
             assert!((relevance[i] - by_relevance).abs() < 0.01, "{i}: {} {by_relevance}", relevance[i]);
             assert!((length[i] - by_length).abs() < 0.01, "{i}: {} {by_length}", length[i]);
         }
-        assert!(relevance.iter().chain(&length[1..3]).all(|slope| slope.abs() > 0.02), "{relevance:?} {length:?}");
+        assert!(
+            relevance.iter().take(3).chain(&length[1..3]).all(|slope| slope.abs() > 0.02),
+            "{relevance:?} {length:?}"
+        );
     }
 
     /// One knob decides the cost; fits find out which.
@@ -272,7 +290,7 @@ mod tests {
     fn the_knob_that_matters_becomes_relevant() {
         let space = Space::new(&KNOBS).unwrap();
         let mut random = Random::new(4, 0);
-        let points: [Combination<4>; N] = core::array::from_fn(|_| space.draw(&mut random));
+        let points: [Combination<5>; N] = core::array::from_fn(|_| space.draw(&mut random));
         let y: [f32; N] = core::array::from_fn(|i| f32::from(points[i].level(0)) - 1.0);
         let mut kernel = Kernel::new();
         kernel.init(&space).unwrap();

@@ -132,11 +132,14 @@ impl<const K: usize, const M: usize, const T: usize> Success<K, M, T> {
                 let own = if M > 0 && knob.is_graded() { 0.0 } else { step(space, knob) };
                 losses.iter_mut().enumerate().filter(|(set, _)| set & bit != 0).for_each(|(_, loss)| *loss += own);
             }
+            if M > 0 && knobs.iter().all(Knob::is_graded) {
+                continue;
+            }
             let four = |c: &Combination<K>| c.all().as_chunks::<4>().0.get(i).copied();
             let whole = four(c).filter(|_| knobs.len() == 4);
             for (m, other) in similar.iter_mut().zip(all) {
                 let set = match whole.zip(four(other)) {
-                    Some((a, b)) => differing(a, b),
+                    Some((a, b)) => differing::<M>(a, b),
                     None => differing_rest(rest(c, i, knobs.len()), rest(other, i, knobs.len())),
                 };
                 *m -= losses.get(set).copied().unwrap_or(0.0);
@@ -175,10 +178,9 @@ impl<const K: usize, const M: usize, const T: usize> Success<K, M, T> {
     /// The logit after one knob goes from a level to another.
     fn beside(&self, space: &Space<K>, all: &[Combination<K>], similar: &[f32; T], change: Change) -> f32 {
         let mut sum = 0.0;
-        let mut weights = self.weights.iter();
-        change.of::<K, M>(space, all, |j, gain| {
-            let m = similar.get(j).map_or(0.0, |m| m + gain);
-            sum += weights.next().map_or(0.0, |weight| weight * covariance(m));
+        let mut others = self.weights.iter().zip(similar);
+        change.of::<K, M>(space, all, |_, gain| {
+            sum += others.next().map_or(0.0, |(weight, m)| weight * covariance(m + gain));
         });
         sum
     }
@@ -252,8 +254,13 @@ impl Change {
             levels.for_each(|(j, other)| each(j, slope * centred(other, last(knob))));
         } else {
             let step = step(space, knob);
-            let at = |other, level| if other == level { step } else { 0.0 };
-            levels.for_each(|(j, other)| each(j, at(other, self.to) - at(other, self.from)));
+            let gain = |other: Level| match other {
+                _ if self.to == self.from => 0.0,
+                _ if other == self.to => step,
+                _ if other == self.from => -step,
+                _ => 0.0,
+            };
+            levels.for_each(|(j, other)| each(j, gain(other)));
         }
     }
 }

@@ -30,9 +30,9 @@
 //!
 //! | T | L | D | no projection | projected to D | cache, no projection |
 //! |---:|---:|---:|---:|---:|---:|
-//! | 32 | 64 | 8 | 9608 | 11688 | 4632 |
-//! | 64 | 256 | 8 | 19592 | 22696 | 34840 |
-//! | 128 | 256 | 16 | 48776 | 58792 | 67608 |
+//! | 32 | 64 | 8 | 11064 | 13144 | 4632 |
+//! | 64 | 256 | 8 | 21816 | 24920 | 34840 |
+//! | 128 | 256 | 16 | 52536 | 62552 | 67608 |
 
 mod again;
 mod ask;
@@ -475,6 +475,12 @@ fn limited(limit: u16, room: usize) -> usize {
 /// type TooManyLevels = trimtab::tuner!([Knob::nominal(300)], observations: 8, rows: 16);
 /// # fn f(_: &TooManyLevels) {}
 /// ```
+///
+/// ```compile_fail
+/// # use trimtab::Knob;
+/// type WrongWay = trimtab::tuner!([Knob::range(0.0, 4095.0, -1.0)], observations: 8, rows: 16);
+/// # fn f(_: &WrongWay) {}
+/// ```
 #[macro_export]
 macro_rules! tuner {
     ($knobs:expr, observations: $t:expr, rows: $l:expr $(, limits: $g:expr)? $(, pending: $a:expr)?) => {
@@ -517,8 +523,15 @@ macro_rules! tuner {
         let knobs: &[$crate::Knob] = &$knobs;
         let mut i = 0;
         while i < knobs.len() {
+            assert!(
+                !matches!(knobs[i], $crate::Knob::Refused { .. }),
+                "a range needs finite numbers, a step towards its last value and at most 65 536 levels"
+            );
             assert!(knobs[i].levels() > 0, "a knob needs at least one level");
-            assert!(knobs[i].levels() <= $crate::MOST_LEVELS, "a knob has at most 256 levels: split it in two");
+            assert!(
+                knobs[i].is_range() || knobs[i].levels() <= $crate::MOST_LISTED,
+                "a knob has at most 256 levels: make it a range or two knobs"
+            );
             i += 1;
         }
         knobs.len()

@@ -16,12 +16,15 @@
 //!   combination only through a space.
 //! - With the feature `postcard` it has a byte form of at most [`Record::MOST_BYTES`] bytes: a
 //!   version, the event, the levels.
+//! - A level takes one byte. In a space with a range, a record with a level above 255 takes two per
+//!   level and says so in its version: logs of other spaces stay as short as they were, byte for byte.
 //!
-//! **Cost.** K + 12 bytes in memory on a 32-bit chip, at most K + 8 in a log.
+//! **Cost.** 2K + 12 bytes in memory on a 32-bit chip; in a log at most K + 8, in a space with a range
+//! 2K + 8.
 
 use heapless::Vec;
 
-use crate::space::knob::Level;
+use crate::space::knob::{Knob, Level};
 use crate::space::{Combination, Space, SpaceError};
 use crate::tuner::limits::Margins;
 
@@ -96,10 +99,26 @@ pub struct Record<const K: usize> {
 }
 
 impl<const K: usize> Record<K> {
-    /// Most bytes of the byte form without limits: version, event, value, number of levels, levels.
-    pub const MOST_BYTES: usize = 1 + 1 + 4 + 2 + K;
+    /// Most bytes of the byte form without limits, in any space: version, event, value, number of bytes,
+    /// levels.
+    pub const MOST_BYTES: usize = Self::BESIDE_LEVELS + 2 * K;
 
-    /// Most bytes of the byte form with so many limits: their number and the margins too.
+    const BESIDE_LEVELS: usize = 1 + 1 + 4 + 2;
+
+    /// Most bytes of the byte form in a space with these knobs, with so many limits: one per level, or two
+    /// if a knob has more than 256 levels.
+    ///
+    /// ```
+    /// use trimtab::{Knob, Record};
+    /// assert_eq!(Record::<3>::bytes_for(&[Knob::nominal(2), Knob::ranked(256)], 0), 8 + 3);
+    /// assert_eq!(Record::<3>::bytes_for(&[Knob::nominal(2), Knob::range(0.0, 4095.0, 1.0)], 0), 8 + 6);
+    /// ```
+    pub fn bytes_for(knobs: &[Knob], limits: usize) -> usize {
+        let is_wide = knobs.iter().any(|knob| knob.levels() > NARROW);
+        Self::most_bytes(limits) - if is_wide { 0 } else { K }
+    }
+
+    /// Most bytes of the byte form with so many limits, in any space: their number and the margins too.
     pub const fn most_bytes(limits: usize) -> usize {
         Self::MOST_BYTES + if limits > 0 { 1 + 4 * limits } else { 0 }
     }
@@ -120,6 +139,13 @@ impl<const K: usize> Record<K> {
         space.combination(&self.levels)
     }
 }
+
+/// The levels that one byte tells apart.
+const NARROW: usize = 256;
+
+/// The bit of the version that says that a level takes two bytes, the lower first.
+#[cfg(feature = "postcard")]
+const WIDE: u8 = 0x80;
 
 /// The newest version of the byte form, what is written where it says the same, and the oldest that
 /// can be read. Version 1 had no [`Event::Cancelled`], version 2 no [`Event::Measured`]; otherwise they
@@ -184,8 +210,10 @@ impl<const K: usize> Record<K> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn to_bytes<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a [u8], RecordError> {
+        let bytes = Bytes { event: self.event, levels: Levels(&self.levels) };
         let version = if matches!(self.event, Event::Measured(..)) { VERSION } else { WITHOUT_LIMITS };
-        match postcard::to_slice(&(version, self), buffer) {
+        let version = if bytes.levels.is_wide() { version | WIDE } else { version };
+        match postcard::to_slice(&(version, bytes), buffer) {
             Ok(bytes) => Ok(bytes),
             Err(_) => Err(RecordError::NoRoom),
         }
@@ -193,14 +221,55 @@ impl<const K: usize> Record<K> {
 
     /// Reads the byte form.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
-        match bytes.split_first() {
-            None => Err(RecordError::Malformed),
-            Some((OLDEST..=VERSION, rest)) => match postcard::take_from_bytes(rest) {
-                Ok((record, [])) => Ok(record),
-                _ => Err(RecordError::Malformed),
-            },
-            Some((found, _)) => Err(RecordError::Version { found: *found }),
+        let Some((version, rest)) = bytes.split_first() else { return Err(RecordError::Malformed) };
+        if !(OLDEST..=VERSION).contains(&(version & !WIDE)) {
+            return Err(RecordError::Version { found: *version });
         }
+        let (event, levels) = match postcard::take_from_bytes::<(Event, &[u8])>(rest) {
+            Ok((read, [])) => read,
+            _ => return Err(RecordError::Malformed),
+        };
+        let mut own = Vec::new();
+        let room = if version & WIDE == 0 {
+            levels.iter().try_for_each(|level| own.push(Level::from(*level)))
+        } else {
+            let (levels, []) = levels.as_chunks::<2>() else { return Err(RecordError::Malformed) };
+            levels.iter().try_for_each(|level| own.push(Level::from_le_bytes(*level)))
+        };
+        room.map_err(|_| RecordError::Malformed)?;
+        Ok(Self { event, levels: own })
+    }
+}
+
+/// What the byte form holds after its version.
+#[cfg(feature = "postcard")]
+#[derive(serde::Serialize)]
+struct Bytes<'a> {
+    event: Event,
+    levels: Levels<'a>,
+}
+
+/// Levels as bytes.
+#[cfg(feature = "postcard")]
+struct Levels<'a>(&'a [Level]);
+
+#[cfg(feature = "postcard")]
+impl Levels<'_> {
+    fn is_wide(&self) -> bool {
+        self.0.iter().any(|level| usize::from(*level) >= NARROW)
+    }
+}
+
+#[cfg(feature = "postcard")]
+impl serde::Serialize for Levels<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeSeq;
+        let width = if self.is_wide() { 2 } else { 1 };
+        let mut bytes = serializer.serialize_seq(Some(width * self.0.len()))?;
+        for byte in self.0.iter().flat_map(|level| level.to_le_bytes().into_iter().take(width)) {
+            bytes.serialize_element(&byte)?;
+        }
+        bytes.end()
     }
 }
 
@@ -221,7 +290,7 @@ mod tests {
             let mut buffer = [0; Record::<300>::MOST_BYTES];
             let bytes = record.to_bytes(&mut buffer).unwrap();
             // Only a value takes all of the room.
-            assert_eq!(bytes.len() == Record::<300>::MOST_BYTES, matches!(event, Event::Told(_)));
+            assert_eq!(bytes.len() == Record::<300>::bytes_for(space.knobs(), 0), matches!(event, Event::Told(_)));
             assert_eq!(Record::<300>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
             assert_eq!(Record::from_bytes(bytes), Ok(record));
         }
@@ -239,11 +308,31 @@ mod tests {
         let mut buffer = [0; Record::<2>::most_bytes(2)];
         let measured = Record::new(&c, Event::Measured(1.5, margins));
         let bytes = measured.to_bytes(&mut buffer).unwrap();
-        assert_eq!((bytes.len(), bytes[0]), (Record::<2>::most_bytes(2) - 1, 3));
+        assert_eq!((bytes.len(), bytes[0]), (Record::<2>::bytes_for(space.knobs(), 2) - 1, 3));
         assert_eq!(Record::from_bytes(bytes), Ok(measured));
         assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
-        for found in [0, 4] {
+        for found in [0, 4, 0x80, 0x84] {
             assert_eq!(Record::<2>::from_bytes(&[found, 1, 2, 3, 5]), Err(RecordError::Version { found }));
         }
+    }
+
+    /// promise: Record::to_bytes | a level above 255 | two bytes per level; other records stay as they were, byte for byte
+    #[test]
+    fn wide_levels_take_two_bytes_and_others_one() {
+        let space = Space::<2>::new(&[Knob::range(0.0, 65_535.0, 1.0), Knob::nominal(3)]).unwrap();
+        let mut buffer = [0; Record::<2>::MOST_BYTES];
+        for (levels, bytes) in [([255, 2], &[2, 1, 2, 255, 2][..]), ([256, 2], &[0x82, 1, 4, 0, 1, 2, 0])] {
+            let record = Record::new(&space.combination(&levels).unwrap(), Event::Failed);
+            assert_eq!(record.to_bytes(&mut buffer), Ok(bytes));
+            assert_eq!(Record::from_bytes(bytes), Ok(record));
+            assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
+        }
+        // Half a level, and a level too many.
+        assert_eq!(Record::<2>::from_bytes(&[0x82, 1, 3, 0, 1, 2]), Err(RecordError::Malformed));
+        assert_eq!(Record::<2>::from_bytes(&[0x82, 1, 6, 0, 1, 2, 0, 0, 0]), Err(RecordError::Malformed));
+        let told = Record::new(&space.combination(&[65_535, 2]).unwrap(), Event::Told(1.5));
+        let bytes = told.to_bytes(&mut buffer).unwrap();
+        assert!(bytes.len() < Record::<2>::MOST_BYTES && Record::<2>::bytes_for(space.knobs(), 0) == 12);
+        assert_eq!(Record::from_bytes(bytes), Ok(told));
     }
 }

@@ -315,7 +315,7 @@ impl<
         }
         let new = self.model.observations.combinations().get(self.table.compared..self.len()).unwrap_or_default();
         let is_closed = if is_sweeping {
-            self.model.observations.find(&c).is_some() || !self.space.is_feasible(&c)
+            self.model.observations.has(&c, knob) || !self.space.is_feasible(&c)
         } else {
             new.contains(&c)
         };

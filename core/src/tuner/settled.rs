@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// The number of ones, and one more for each neighbour that differs.
-    fn cost(levels: &[u8]) -> f32 {
+    fn cost(levels: &[crate::space::knob::Level]) -> f32 {
         let ones: f32 = levels.iter().map(|level| f32::from(*level)).sum();
         ones + levels.windows(2).filter(|pair| pair[0] != pair[1]).count() as f32
     }

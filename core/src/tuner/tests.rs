@@ -40,7 +40,9 @@ fn pruning_never_changes_the_winner() {
                 assert_eq!(search(true), search(false), "seed {seed}, t = {t}");
             }
             let c = tuner.ask().unwrap().combination;
-            let cost = |(i, l): (usize, &u8)| (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32);
+            let cost = |(i, l): (usize, &crate::space::knob::Level)| {
+                (f32::from(*l) - 1.3 * i as f32) * (f32::from(*l) - 1.3 * i as f32)
+            };
             tuner.tell(&c, c.levels().iter().enumerate().map(cost).sum()).unwrap();
         }
     }
@@ -332,7 +334,7 @@ fn idle_knobs_are_asked_once_whatever_the_way() {
     type Seven = crate::tuner!(KNOBS, observations: 40, rows: 64);
     type SevenCache = crate::tuner_cache!(KNOBS, observations: 40, rows: 64);
     let space = Space::new(&KNOBS).unwrap().only_if(&CONDITIONS).unwrap();
-    let target = [1u8, 6, 3, 4, 5, 2, 0];
+    let target = [1, 6, 3, 4, 5, 2, 0];
     let (mut same_knob_idle, mut jumps) = (0, 0);
     for seed in 0..times(6, 1) {
         let [mut plain, mut cached, mut sliced, mut replayed] = [0; 4].map(|_| std::boxed::Box::new(Seven::new()));

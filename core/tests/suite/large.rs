@@ -26,7 +26,7 @@ type LargeCache = trimtab::tuner_cache!(KNOBS, observations: T, rows: 64);
 /// The mean of the graded knobs' distances from a target level each and of the nominal knobs at a
 /// wrong level.
 fn cost(c: &Combination<200>) -> f32 {
-    let one = |(i, level): (usize, &u8)| match i % 4 {
+    let one = |(i, level): (usize, &trimtab::Level)| match i % 4 {
         0 => f32::from(u8::from(*level >= 32)),
         _ => (f32::from(*level) - (i % 64) as f32).abs() / 64.0,
     };

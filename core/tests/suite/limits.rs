@@ -192,7 +192,7 @@ fn the_best_that_keeps_the_limits_is_not_forgotten() {
     let mut tuner = tuner(config, 4);
     let good = tuner.space().combination(&[0, 2, 3, 0]).expect("valid");
     tuner.tell_with(&good, 100.0, &[1.0]).expect("taken");
-    for i in 1..12u8 {
+    for i in 1..12u16 {
         let bad = tuner.space().combination(&[i % 8, 0, i % 6, 1]).expect("valid");
         tuner.tell_with(&bad, f32::from(i), &[-1.0]).expect("taken");
     }

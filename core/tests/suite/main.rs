@@ -14,3 +14,4 @@ mod paper;
 mod prior;
 mod properties;
 mod reconstruction;
+mod wide;

@@ -10,17 +10,17 @@ type MyCache = trimtab::tuner_cache!(KNOBS, observations: 24, rows: 64);
 
 /// The numbers of a small prior: one row of A, two factors, two pseudo-points.
 const MAP: [i16; 6] = [300, 0, 40, -20, 100, 50]; // × 0.01: ranked, three levels, graded, two levels
-const POINTS: [([u8; 4], i16, [i16; 3]); 2] =
+const POINTS: [([trimtab::Level; 4], i16, [i16; 3]); 2] =
     [([4, 1, 2, 0], 200, [-900, 250, 80]), ([0, 0, 3, 1], 80, [600, 100, -300])]; // × 0.01, × 0.001
-const BEST: [u8; 4] = [4, 1, 2, 0];
+const BEST: [trimtab::Level; 4] = [4, 1, 2, 0];
 const SCALE: [f32; 3] = [40.0, 10.0, 5.0];
 const REST: f32 = 0.2;
 const WEIGHT: f32 = 0.1;
 const NUGGET: f32 = 1e-3;
 
 /// Packed by hand: 4, 2, 2 and 1 bits, the first knob in the lowest.
-fn packed(levels: [u8; 4]) -> [u8; 2] {
-    let word = u16::from(levels[0]) | u16::from(levels[1]) << 4 | u16::from(levels[2]) << 6 | u16::from(levels[3]) << 8;
+fn packed(levels: [trimtab::Level; 4]) -> [u8; 2] {
+    let word = levels[0] | levels[1] << 4 | levels[2] << 6 | levels[3] << 8;
     word.to_le_bytes()
 }
 
@@ -65,7 +65,7 @@ fn tuner(prior: &FleetPrior, seed: u64) -> Box<Mine> {
 }
 
 /// A board of the fleet: its costs are the prior's mean plus a little of both factors.
-fn cost(levels: &[u8]) -> f32 {
+fn cost(levels: &[trimtab::Level]) -> f32 {
     let place = f64s::place(levels);
     (SCALE[1] as f64 + SCALE[2] as f64 * (place.mean + 0.7 * place.factors[0] - 0.4 * place.factors[1])) as f32
 }
@@ -78,7 +78,7 @@ mod f64s {
         pub(super) mean: f64,
         pub(super) factors: [f64; 2],
         pub(super) coordinate: f64,
-        pub(super) levels: [u8; 4],
+        pub(super) levels: [trimtab::Level; 4],
     }
 
     fn matern(r: f64) -> f64 {
@@ -87,12 +87,12 @@ mod f64s {
     }
 
     fn positions(knob: &Knob) -> Vec<f64> {
-        let at: Vec<f64> = (0..knob.levels()).map(|level| f64::from(knob.position(level as u8))).collect();
+        let at: Vec<f64> = (0..knob.levels()).map(|level| f64::from(knob.position(level as trimtab::Level))).collect();
         at.iter().map(|p| (p - at[0]) / (at[at.len() - 1] - at[0])).collect()
     }
 
     /// The product kernel before any fit: t = ½/4, ℓ = ¼.
-    fn product(a: [u8; 4], b: [u8; 4]) -> f64 {
+    fn product(a: [trimtab::Level; 4], b: [trimtab::Level; 4]) -> f64 {
         let t = 0.125;
         let factor = |(i, knob): (usize, &Knob)| {
             let (a, b, q) = (usize::from(a[i]), usize::from(b[i]), knob.levels());
@@ -109,13 +109,13 @@ mod f64s {
         (product - 1.0) / ((1.0 + t).powi(4) - 1.0)
     }
 
-    fn kernel(distance: f64, a: [u8; 4], b: [u8; 4]) -> f64 {
+    fn kernel(distance: f64, a: [trimtab::Level; 4], b: [trimtab::Level; 4]) -> f64 {
         let weight = f64::from(WEIGHT);
         (1.0 - weight) * matern(distance.abs()) + weight * product(a, b)
     }
 
-    pub(super) fn place(levels: &[u8]) -> Place {
-        let levels: [u8; 4] = levels.try_into().unwrap();
+    pub(super) fn place(levels: &[trimtab::Level]) -> Place {
+        let levels: [trimtab::Level; 4] = levels.try_into().unwrap();
         let map = MAP.map(|entry| 0.01 * f64::from(entry));
         let coordinate = map[0] * f64::from(levels[0]) / 8.0
             + map[1 + usize::from(levels[1])]

@@ -13,9 +13,11 @@ type Small = Tuner<K, 40, 10, 48, 32, { trimtab::sizes::triangle(48) }>;
 fn space(random: &mut Random) -> Space<K> {
     let count = 1 + random.below(K as u32);
     let knobs: Vec<Knob> = (0..count)
-        .map(|_| match random.below(3) {
+        .map(|_| match random.below(4) {
             0 => Knob::nominal(1 + random.below(5) as u16),
             1 => Knob::ranked(1 + random.below(8) as u16),
+            2 if random.below(2) == 0 => Knob::log_range(2.0, 1.0, 1 + random.below(9)),
+            2 => Knob::range(-1.0, random.below(9) as f32, 1.0),
             _ => Knob::graded(&VALUES[..1 + random.below(9) as usize], Scale::Log),
         })
         .collect();

@@ -85,7 +85,7 @@ fn tune() -> Result<bool, Error> {
     for (name, knob, level) in levels() {
         let Some(found) = costs.best_with(knob, level) else { continue };
         let setting = Setting::of(&found.combination);
-        info!("{=str} at level {=u8}, best: {}: {=u32}", name, level, Display2Format(&setting), found.cost as u32);
+        info!("{=str} at level {=u16}, best: {}: {=u32}", name, level, Display2Format(&setting), found.cost as u32);
     }
     compare(tuner, costs, best.cost)?;
 

@@ -15,6 +15,7 @@
 //! | graded | graded and ranked knobs, no projection, a combination measured twice |
 //! | feasible | a predicate, expected improvement, random signs |
 //! | compact | the paper's bits, its random map and its schedule of β |
+//! | wide | ranges of 4096 and 1001 levels beside a nominal knob |
 //! | failing | graded knobs of which every combination above a cost fails; a failed one has cost `failed` |
 //! | limited | the same knobs with a limit on a second number, which the best by cost alone breaks |
 //!
@@ -37,6 +38,7 @@ const GRADED: [Knob; 4] = [
     Knob::ranked(9),
     Knob::nominal(5),
 ];
+const WIDE: [Knob; 3] = [Knob::range(0.0, 4095.0, 1.0), Knob::nominal(4), Knob::log_range(1.0, 1000.0, 1001)];
 const FEASIBLE: [Knob; 7] = [
     Knob::nominal(2),
     Knob::ranked(6),
@@ -54,6 +56,7 @@ pub struct Tuners {
     graded: trimtab::tuner!(GRADED, observations: 32, rows: 64),
     limited: trimtab::tuner!(GRADED, observations: 32, rows: 64, limits: 1),
     feasible: trimtab::tuner!(FEASIBLE, observations: 32, rows: 64, dimensions: 6),
+    wide: trimtab::tuner!(WIDE, observations: 16, rows: 64),
 }
 
 impl Tuners {
@@ -65,6 +68,7 @@ impl Tuners {
             graded: Tuner::new(),
             limited: Tuner::new(),
             feasible: Tuner::new(),
+            wide: Tuner::new(),
         }
     }
 }
@@ -94,7 +98,8 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
     };
     trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, NONE_FAIL, &[], emit)?;
     trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)?;
-    trace("limited", &mut tuners.limited, Space::new(&GRADED)?, default, NONE_FAIL, &[], emit)
+    trace("limited", &mut tuners.limited, Space::new(&GRADED)?, default, NONE_FAIL, &[], emit)?;
+    trace("wide", &mut tuners.wide, Space::new(&WIDE)?, default, NONE_FAIL, &[], emit)
 }
 
 /// About a third of all combinations: the first knob and the last exclude each other, and the ranks
@@ -186,11 +191,12 @@ impl Display for Bits {
     }
 }
 
-/// The levels of a combination, two hexadecimal digits each.
+/// The levels of a combination, two hexadecimal digits each, or four if one is above 255.
 struct Levels<'c, const K: usize>(&'c Combination<K>);
 
 impl<const K: usize> Display for Levels<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.levels().iter().try_for_each(|level| write!(f, "{level:02x}"))
+        let width = if self.0.levels().iter().any(|level| *level > 255) { 4 } else { 2 };
+        self.0.levels().iter().try_for_each(|level| write!(f, "{level:0width$x}"))
     }
 }

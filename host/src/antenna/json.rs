@@ -38,7 +38,7 @@ struct Report {
 #[derive(Serialize)]
 struct State {
     /// Inductor code, capacitor code, topology.
-    levels: Vec<u8>,
+    levels: Vec<trimtab::Level>,
     inductance_nh: f32,
     capacitance_pf: f32,
     capacitor_on: String,

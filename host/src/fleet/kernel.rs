@@ -28,7 +28,7 @@ pub(crate) struct Columns {
 struct Column {
     first: usize,
     kind: Kind,
-    /// Per pair of levels, the factor of the product kernel.
+    /// Per pair of levels, the factor of the product kernel; of a range it follows from a formula.
     factors: Vec<f64>,
     levels: usize,
 }
@@ -84,7 +84,10 @@ impl Columns {
         let (mut product, mut whole) = (1.0, 1.0);
         for ((knob, a), b) in self.knobs.iter().zip(a).zip(b) {
             if knob.levels > 1 {
-                product *= knob.factors[usize::from(*a) * knob.levels + usize::from(*b)];
+                product *= match knob.factors.get(usize::from(*a) * knob.levels + usize::from(*b)) {
+                    Some(factor) => *factor,
+                    None => range_factor([*a, *b], knob.levels, self.relevance()),
+                };
                 whole *= 1.0 + self.relevance();
             }
         }
@@ -105,6 +108,9 @@ fn positions(knob: &Knob) -> Vec<f64> {
 
 /// 1 + t·c of every pair of levels, as the core starts with: ℓ = ¼ for a graded knob.
 fn factors(knob: &Knob, relevance: f64) -> Vec<f64> {
+    if knob.is_range() && knob.is_graded() {
+        return Vec::new();
+    }
     let q = knob.levels();
     let pairs = (0..q).flat_map(|a| (0..q).map(move |b| (a, b)));
     if !knob.is_graded() {
@@ -117,6 +123,17 @@ fn factors(knob: &Knob, relevance: f64) -> Vec<f64> {
     let mean = means.iter().sum::<f64>() / q as f64;
     let scale = if mean < 1.0 - 1e-6 { relevance / (1.0 - mean) } else { 0.0 };
     pairs.zip(&matern).map(|((a, b), m)| 1.0 + scale * (m - means[a] - means[b] + mean)).collect()
+}
+
+/// The same of two levels of a range, whose means are integrals over [0, 1]: see the core's kernel.
+fn range_factor(levels: [Level; 2], count: usize, relevance: f64) -> f64 {
+    let s = 4.0 * 5f64.sqrt();
+    let [a, b] = levels.map(|level| f64::from(level) / (count - 1) as f64);
+    let integral = |t: f64| 8.0 / 3.0 - (8.0 / 3.0 + 5.0 / 3.0 * t + t * t / 3.0) * (-t).exp();
+    let row = |at: f64| (integral(s * at) + integral(s * (1.0 - at))) / s;
+    let linear = (5.0 - (5.0 + 5.0 * s + 2.0 * s * s + s * s * s / 3.0) * (-s).exp()) / (s * s);
+    let mean = 2.0 * (integral(s) / s - linear);
+    1.0 + relevance / (1.0 - mean) * (matern52(16.0 * (a - b) * (a - b)) - row(a) - row(b) + mean)
 }
 
 /// What a kernel needs of a combination.

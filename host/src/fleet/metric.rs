@@ -192,7 +192,7 @@ mod tests {
         let mut random = Random::seed_from_u64(5);
         let mut board = || Measured {
             levels: (0..9)
-                .map(|_| knobs.iter().map(|knob| random.random_range(0..knob.levels()) as u8).collect())
+                .map(|_| knobs.iter().map(|knob| random.random_range(0..knob.levels()) as trimtab::Level).collect())
                 .collect(),
             y: (0..9).map(|_| random.random_range(-1.0..1.0)).collect(),
         };

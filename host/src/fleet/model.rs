@@ -246,8 +246,10 @@ fn descend(knobs: &[Knob], mut at: Vec<Level>, of: &impl Fn(&[Level]) -> f64) ->
     loop {
         let before = best;
         for (i, knob) in knobs.iter().enumerate() {
-            let mut own = at[i];
-            for level in 0..knob.levels() {
+            let (was, mut own) = (usize::from(at[i]), at[i]);
+            // A range in steps of powers of two, as the tuner's sweeps.
+            let is_tried = |level: &usize| !knob.is_range() || level.abs_diff(was).is_power_of_two();
+            for level in (0..knob.levels()).filter(is_tried) {
                 at[i] = level as Level;
                 let value = of(&at);
                 if value < best {

@@ -45,7 +45,8 @@ impl Outlook {
             (dot(&g, &mean), factors.iter().map(|factor| dot(&g, factor)).collect::<Vec<_>>())
         };
         let knobs = model.knobs.iter().enumerate().map(|(i, knob)| {
-            let along = (0..knob.levels()).map(|level| {
+            // At most some hundred levels, evenly spread.
+            let along = (0..knob.levels()).step_by(knob.levels().div_ceil(256)).map(|level| {
                 let mut levels = best.to_vec();
                 levels[i] = level as Level;
                 at(&levels)

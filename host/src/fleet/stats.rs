@@ -56,11 +56,16 @@ struct Normal {
 /// Writes the statistics of a fleet.
 pub(crate) fn write(path: &Path, names: &[String], model: &Model) -> Result<(), Error> {
     let knob = |(knob, name): (&Knob, &String)| {
+        let ends;
         let (kind, values) = match knob {
-            Knob::Nominal { .. } => ("nominal", &[][..]),
+            Knob::Nominal { .. } | Knob::Refused { .. } => ("nominal", &[][..]),
             Knob::Ranked { .. } => ("ranked", &[][..]),
             Knob::Graded { values, scale: KnobScale::Linear } => ("linear", *values),
             Knob::Graded { values, scale: KnobScale::Log } => ("log", *values),
+            Knob::Range { first, last, scale, .. } => {
+                ends = [*first, *last];
+                (if *scale == KnobScale::Linear { "range" } else { "log range" }, &ends[..])
+            }
         };
         NamedKnob { name: name.clone(), kind: kind.into(), levels: knob.levels(), values: values.to_vec() }
     };
@@ -100,12 +105,18 @@ pub(crate) fn read(path: &Path) -> Result<(Model, Vec<String>), Error> {
 
 fn model(file: File) -> Option<(Model, Vec<String>)> {
     let knob = |knob: &NamedKnob| {
-        let levels = u16::try_from(knob.levels).ok()?;
+        let levels = u16::try_from(knob.levels).unwrap_or(u16::MAX);
         Some(match knob.kind.as_str() {
             "nominal" => Knob::nominal(levels),
             "ranked" => Knob::ranked(levels),
             "linear" => Knob::graded(interned(knob.values.clone()), KnobScale::Linear),
             "log" => Knob::graded(interned(knob.values.clone()), KnobScale::Log),
+            "range" | "log range" => {
+                let [first, last] = *knob.values.first_chunk()?;
+                let scale = if knob.kind == "range" { KnobScale::Linear } else { KnobScale::Log };
+                let range = Knob::Range { first, last, top: u16::try_from(knob.levels.checked_sub(1)?).ok()?, scale };
+                trimtab::Space::<1>::new(&[range]).ok().map(|_| range)?
+            }
             _ => return None,
         })
     };

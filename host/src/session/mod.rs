@@ -277,7 +277,7 @@ impl Session {
 
     fn checked(&self, levels: &[Level]) -> Result<Vec<Level>, String> {
         let knobs = self.space().knobs();
-        let fits = |(level, knob): (&Level, &NamedKnob)| usize::from(*level) < knob.levels().len();
+        let fits = |(level, knob): (&Level, &NamedKnob)| usize::from(*level) < knob.count();
         match levels.len() == knobs.len() && levels.iter().zip(knobs).all(fits) {
             true => Ok(levels.to_vec()),
             false => Err(format!(

@@ -345,7 +345,7 @@ mod tests {
             (r#"{"event":"tell","id":1,"failed":false}"#, "can only be true"),
             (r#"{"event":"tell","id":-1,"value":1}"#, "no ask with the id -1"),
             (r#"{"event":"tell","config":[],"value":1}"#, "`config` must be an object"),
-            (r#"{"event":"tell","levels":[256],"value":1}"#, "`levels` must be a list"),
+            (r#"{"event":"tell","levels":[65536],"value":1}"#, "`levels` must be a list"),
             (r#"{"event":"failed","id":1,"why":3}"#, "`why` must be a text, not 3"),
             (r#"{"event":"resume"}"#, "`budget` must be a whole number"),
         ] {

@@ -40,10 +40,11 @@ impl Condition {
         let levels: Vec<Level> = levels.split(',').map(level).collect::<Result<_, _>>()?;
         let own: Vec<usize> = names.split(',').map(find).collect::<Result<_, _>>()?;
         for knob in own.iter().map(|place| &knobs[*place]) {
-            if knob.levels().len() > usize::from(IDLE) {
+            if knob.count() > usize::from(IDLE) {
                 return Err(format!(
-                    "knob `{}` has {} levels; one that can be idle has at most 255",
+                    "knob `{}` has {} levels; one that can be idle has at most {}",
                     knob.name(),
+                    knob.count(),
                     IDLE
                 ));
             }
@@ -140,7 +141,7 @@ impl NamedSpace {
             let on = self.conditions.iter().filter(|own| own.on == knob && own.levels.contains(&(level as Level)));
             on.flat_map(|own| &own.knobs).try_fold(1u128, |n, own| n.checked_mul(self.variants(*own)?))
         };
-        (0..self.knobs[knob].levels().len()).try_fold(0u128, |n, level| n.checked_add(at(level)?))
+        (0..self.knobs[knob].count()).try_fold(0u128, |n, level| n.checked_add(at(level)?))
     }
 }
 

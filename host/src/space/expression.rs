@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
 
 /// The levels for which a comparison holds.
 fn truth(knob: &NamedKnob, sign: &str, level: &str) -> Result<Vec<bool>, String> {
-    let all = 0..knob.levels().len();
+    let all = 0..knob.count();
     if sign == "=" || sign == "!=" {
         let found = usize::from(knob.find(&Value::from(level))?);
         return Ok(all.map(|own| (own == found) == (sign == "=")).collect());
@@ -231,7 +231,7 @@ mod tests {
 
     /// Which of the 12 combinations of opt and unroll an expression is true of, as `opt` × `unroll`
     /// numbers.
-    fn holds(text: &str) -> Vec<(u8, u8)> {
+    fn holds(text: &str) -> Vec<(Level, Level)> {
         let expression = Expression::parse(text, &knobs()).unwrap();
         let all = (0..3).flat_map(|opt| (0..4).map(move |unroll| (opt, unroll)));
         all.filter(|(opt, unroll)| expression.holds(&[*opt, *unroll, 0])).collect()

@@ -22,7 +22,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use trimtab::Scale;
 
-use super::knob::{Kind, Written, levels_of};
+use super::knob::{Kind, Levels, Written, levels_of};
 use super::strict;
 use super::{MOST_KNOBS, NamedKnob, NamedSpace};
 use crate::error::Error;
@@ -95,7 +95,7 @@ impl NamedSpace {
                 Kind::Graded(Scale::Linear) => "lin",
                 Kind::Graded(Scale::Log) => "log",
             };
-            serde_json::json!({"name": knob.name(), "levels": knob.levels(), "kind": kind})
+            serde_json::json!({"name": knob.name(), "levels": knob.to_value(), "kind": kind})
         };
         let mut fields = Map::new();
         fields.insert("knobs".into(), self.knobs().iter().map(knob).collect());
@@ -134,7 +134,7 @@ fn listed(knob: &Value) -> Result<NamedKnob, String> {
     }
     let name = fields.get("name").and_then(Value::as_str).ok_or_else(|| format!("the knob {knob} needs a `name`"))?;
     let Written { levels, kind: written, default } = match fields.get("levels") {
-        Some(Value::Array(levels)) => Written { levels: levels.clone(), kind: None, default: None },
+        Some(Value::Array(levels)) => Written { levels: Levels::Listed(levels.clone()), kind: None, default: None },
         Some(Value::String(text)) => levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?,
         _ => return Err(format!("knob `{name}` needs a list `levels`")),
     };
@@ -146,7 +146,7 @@ fn listed(knob: &Value) -> Result<NamedKnob, String> {
         Some("log") => Some(Kind::Graded(Scale::Log)),
         Some(_) => return Err(format!("knob `{name}`: `kind` must be nominal, ranked, lin, graded or log")),
     };
-    let knob = NamedKnob::new(name, levels, kind)?;
+    let knob = NamedKnob::written(name, levels, kind)?;
     let default = match fields.get("default") {
         Some(level) => Some(knob.find(level).map_err(|error| format!("`default`: {error}"))?),
         None => default,
@@ -159,7 +159,7 @@ fn tabled(name: &str, knob: &Value) -> Result<NamedKnob, String> {
     match knob {
         Value::String(text) => {
             let written = levels_of(text).map_err(|error| format!("knob `{name}`: {error}"))?;
-            Ok(NamedKnob::new(name, written.levels, written.kind)?.with_default(written.default))
+            Ok(NamedKnob::written(name, written.levels, written.kind)?.with_default(written.default))
         }
         Value::Array(levels) => NamedKnob::new(name, levels.clone(), None),
         other => Err(format!("knob `{name}` must be a text like \"1,2,4\" or a list of levels, not {other}")),
@@ -187,6 +187,13 @@ mod tests {
         // The order of the file, not of the alphabet.
         assert_eq!(table.knobs().iter().map(NamedKnob::name).collect::<Vec<_>>(), ["unroll", "opt", "gain"]);
         assert!(!table.is_allowed(&[3, 0, 0]) && table.is_allowed(&[3, 1, 0]));
+        // Ranges stay what the user wrote.
+        let ranges = json!({"knobs": [{"name": "vref", "levels": "0..4095"}, {"name": "f", "levels": "geo:1..10:300"}],
+            "forbid": "vref>4000"});
+        let ranges = NamedSpace::from_fields(&fields(ranges)).unwrap();
+        assert_eq!(ranges, NamedSpace::from_fields(&ranges.to_fields()).unwrap());
+        assert_eq!(ranges.to_fields()["knobs"][0], json!({"name": "vref", "levels": "0..4095:1", "kind": "lin"}));
+        assert!(ranges.is_allowed(&[4000, 0]) && !ranges.is_allowed(&[4001, 0]));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! | `O1,O2,O3` | words: nominal |
 //! | `1,2,4,8` | numbers: graded, by their difference |
 //! | `16..256:16` | 16 to 256 in steps of 16; without a step, of 1: graded |
+//! | `0..4095` | the same with up to 65 536 levels: a DAC, a timer |
+//! | `geo:20..20000:1000` | 1000 levels from 20 to 20 000 at equal ratios: graded by their ratio |
 //! | `log:1,10,100` | graded, by their ratio; also `log:` before a range |
 //! | `lin:1,2,4` | graded, by their difference, as numbers are by default |
 //! | `nominal:1,2,4` | numbers without order |
@@ -13,7 +15,8 @@
 //!
 //! **Choices**
 //! - A list with a word in it is nominal as a whole.
-//! - A range ends at the last step that is not past its end.
+//! - A range ends at the last step that is not past its end. Up to 256 levels it is a list, and its
+//!   logs are those of a list; beyond, levels follow from a formula and nothing is kept per level.
 //! - A star marks the default; `**x` is the level `*x`, and `*` alone is a level.
 //! - Names have letters, digits, `_`, `-` and `.`, and begin with a letter or `_`.
 //! - In the environment names are upper case, with `_` for everything but letters and digits.
@@ -24,16 +27,15 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use serde_json::{Number, Value};
-use trimtab::{Knob, Level, Scale};
+use trimtab::{Knob, Level, MOST_LISTED, Scale};
 
-/// Most levels of a knob.
-pub(crate) const MOST_LEVELS: usize = 256;
+use super::range::Range;
 
 /// A knob, its name and its levels.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedKnob {
     name: String,
-    levels: Vec<Value>,
+    levels: Levels,
     core: Knob,
     /// The level that the user marked.
     default: Option<Level>,
@@ -44,6 +46,13 @@ impl PartialEq for NamedKnob {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.levels, self.core) == (&other.name, &other.levels, other.core)
     }
+}
+
+/// The levels of a knob.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Levels {
+    Listed(Vec<Value>),
+    Range(Range),
 }
 
 /// How levels compare.
@@ -58,6 +67,11 @@ pub(crate) enum Kind {
 impl NamedKnob {
     /// A knob with these levels; without a kind, numbers are graded and everything else is nominal.
     pub(crate) fn new(name: &str, levels: Vec<Value>, kind: Option<Kind>) -> Result<Self, String> {
+        Self::written(name, Levels::Listed(levels), kind)
+    }
+
+    /// The same with levels as written.
+    pub(super) fn written(name: &str, levels: Levels, kind: Option<Kind>) -> Result<Self, String> {
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
         let is_later = |c: char| is_first(c) || c.is_ascii_digit() || c == '-' || c == '.';
         if !name.starts_with(is_first) || !name.chars().all(is_later) || name.len() > 64 {
@@ -66,11 +80,42 @@ impl NamedKnob {
             ));
         }
         let fault = |what: String| Err(format!("knob `{name}`: {what}"));
+        let levels = match levels {
+            Levels::Listed(levels) => levels,
+            Levels::Range(range) => {
+                let core = range.core();
+                match kind {
+                    None | Some(Kind::Graded(_)) if range.fits(kind) => {}
+                    Some(Kind::Graded(Scale::Log)) => {
+                        let count = MOST_LISTED;
+                        return fault(format!(
+                            "log: compares a list of at most {count} levels; write geo:{}..{}:{count} for levels at \
+                             equal ratios",
+                            range.low(),
+                            range.high()
+                        ));
+                    }
+                    _ => {
+                        return fault(format!(
+                            "{} are too many unless they are graded; at most {MOST_LISTED} are possible",
+                            plural(range.count())
+                        ));
+                    }
+                }
+                if let Err(error) = trimtab::Space::<1>::new(&[core]) {
+                    return fault(error.to_string());
+                }
+                return Ok(Self { name: name.to_string(), levels: Levels::Range(range), core, default: None });
+            }
+        };
         if levels.len() < 2 {
             return fault(format!("{} is not enough; write at least two levels", plural(levels.len())));
         }
-        if levels.len() > MOST_LEVELS {
-            return fault(format!("{} are too many; at most {MOST_LEVELS} are possible", plural(levels.len())));
+        if levels.len() > MOST_LISTED {
+            return fault(format!(
+                "{} are too many for a list; at most {MOST_LISTED} are possible, or 65536 as low..high:step",
+                plural(levels.len())
+            ));
         }
         let (mut texts, mut seen) = (HashSet::new(), HashSet::new());
         for level in &levels {
@@ -100,7 +145,7 @@ impl NamedKnob {
         if let Err(error) = trimtab::Space::<1>::new(&[core]) {
             return fault(error.to_string());
         }
-        Ok(Self { name: name.to_string(), levels, core, default: None })
+        Ok(Self { name: name.to_string(), levels: Levels::Listed(levels), core, default: None })
     }
 
     /// The knob with a default.
@@ -117,8 +162,33 @@ impl NamedKnob {
         &self.name
     }
 
-    pub(crate) fn levels(&self) -> &[Value] {
-        &self.levels
+    /// Number of levels.
+    pub(crate) fn count(&self) -> usize {
+        self.core.levels()
+    }
+
+    /// The value of a level.
+    pub(crate) fn level(&self, level: Level) -> Option<Value> {
+        match &self.levels {
+            Levels::Listed(levels) => levels.get(usize::from(level)).cloned(),
+            Levels::Range(range) => range.value(level),
+        }
+    }
+
+    /// The levels as a file has them: a list, or the text of a range.
+    pub(super) fn to_value(&self) -> Value {
+        match &self.levels {
+            Levels::Listed(levels) => Value::Array(levels.clone()),
+            Levels::Range(range) => Value::String(range.to_string()),
+        }
+    }
+
+    /// The levels as a list, unless they are a range.
+    fn listed(&self) -> &[Value] {
+        match &self.levels {
+            Levels::Listed(levels) => levels,
+            Levels::Range(_) => &[],
+        }
     }
 
     pub(crate) fn core(&self) -> Knob {
@@ -128,9 +198,9 @@ impl NamedKnob {
     /// How the levels compare.
     pub(crate) fn kind(&self) -> Kind {
         match self.core {
-            Knob::Graded { scale, .. } => Kind::Graded(scale),
+            Knob::Graded { scale, .. } | Knob::Range { scale, .. } => Kind::Graded(scale),
             Knob::Ranked { .. } => Kind::Ranked,
-            Knob::Nominal { .. } => Kind::Nominal,
+            Knob::Nominal { .. } | Knob::Refused { .. } => Kind::Nominal,
         }
     }
 
@@ -141,35 +211,43 @@ impl NamedKnob {
 
     /// A level as text.
     pub(crate) fn label(&self, level: Level) -> String {
-        self.levels.get(usize::from(level)).map_or_else(String::new, shown)
+        self.level(level).as_ref().map_or_else(String::new, shown)
     }
 
     /// A level for people: without its flag, if every level has a name of its own before one. `find`
     /// finds the level by it.
     pub(crate) fn short(&self, level: Level) -> String {
         let label = self.label(level);
-        let names: Option<HashSet<String>> = self.levels.iter().map(|level| before_flag(&shown(level))).collect();
-        let is_unique = names.is_some_and(|names| names.len() == self.levels.len());
+        let names: Option<HashSet<String>> = self.listed().iter().map(|level| before_flag(&shown(level))).collect();
+        let is_unique = names.is_some_and(|names| names.len() == self.listed().len());
         before_flag(&label).filter(|_| is_unique).unwrap_or(label)
     }
 
     /// A level as a number, if it is one.
     pub(crate) fn number(&self, level: Level) -> Option<f64> {
-        self.levels.get(usize::from(level)).and_then(Value::as_f64)
+        self.level(level).as_ref().and_then(Value::as_f64)
     }
 
     /// Finds the level with this value; a text may stand for a number, and what is before the colon
     /// for a level with a flag.
     pub(crate) fn find(&self, value: &Value) -> Result<Level, String> {
         let is_it = |level: &Value| is_same(level, value) || shown(level) == shown(value);
-        let is_named = |level: &Value| shown(level).split_once(':').is_some_and(|(name, _)| name == shown(value));
-        let named = || {
-            Some(self.levels.iter().position(is_named)?)
-                .filter(|_| self.levels.iter().filter(|l| is_named(l)).count() == 1)
+        let none = |levels: String| format!("knob `{}` has no level {}; it has {levels}", self.name, shown(value));
+        let levels = match &self.levels {
+            Levels::Listed(levels) => levels,
+            Levels::Range(range) => {
+                let near = number_of(value).map(|number| range.nearest(number));
+                return near
+                    .filter(|level| range.value(*level).is_some_and(|own| is_it(&own)))
+                    .ok_or_else(|| none(range.to_string()));
+            }
         };
-        self.levels.iter().position(is_it).or_else(named).map(|place| place as Level).ok_or_else(|| {
-            let levels: Vec<_> = self.levels.iter().map(shown).collect();
-            format!("knob `{}` has no level {}; it has {}", self.name, shown(value), levels.join(", "))
+        let is_named = |level: &Value| shown(level).split_once(':').is_some_and(|(name, _)| name == shown(value));
+        let named =
+            || Some(levels.iter().position(is_named)?).filter(|_| levels.iter().filter(|l| is_named(l)).count() == 1);
+        levels.iter().position(is_it).or_else(named).map(|place| place as Level).ok_or_else(|| {
+            let levels: Vec<_> = levels.iter().map(shown).collect();
+            none(levels.join(", "))
         })
     }
 }
@@ -213,7 +291,7 @@ fn plural(levels: usize) -> String {
     format!("{levels} level{}", if levels == 1 { "" } else { "s" })
 }
 
-/// Kind and levels as on the command line, with ranges written out.
+/// Kind and levels as on the command line; a range of at most 256 levels is written out.
 impl fmt::Display for NamedKnob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind() {
@@ -222,7 +300,10 @@ impl fmt::Display for NamedKnob {
             Kind::Graded(Scale::Linear) => "lin",
             Kind::Graded(Scale::Log) => "log",
         };
-        let levels: Vec<_> = self.levels.iter().map(shown).collect();
+        let levels: Vec<_> = match &self.levels {
+            Levels::Listed(levels) => levels.iter().map(shown).collect(),
+            Levels::Range(range) => vec![range.to_string()],
+        };
         write!(f, "{kind} {}", levels.join(","))
     }
 }
@@ -234,13 +315,13 @@ impl FromStr for NamedKnob {
         let (name, levels) =
             text.split_once('=').ok_or_else(|| format!("`{text}` is not a knob; write name=level,level,…"))?;
         let written = levels_of(levels).map_err(|error| format!("knob `{name}`: {error}"))?;
-        Ok(Self::new(name.trim(), written.levels, written.kind)?.with_default(written.default))
+        Ok(Self::written(name.trim(), written.levels, written.kind)?.with_default(written.default))
     }
 }
 
 /// Levels as on the command line.
 pub(super) struct Written {
-    pub(super) levels: Vec<Value>,
+    pub(super) levels: Levels,
     pub(super) kind: Option<Kind>,
     pub(super) default: Option<Level>,
 }
@@ -254,8 +335,13 @@ pub(super) fn levels_of(text: &str) -> Result<Written, String> {
         Some(("log", rest)) => (Some(Kind::Graded(Scale::Log)), rest),
         _ => (None, text),
     };
-    if let Some((low, rest)) = list.split_once("..") {
-        return Ok(Written { levels: range(low, rest)?, kind, default: None });
+    if let Some(list) = text.strip_prefix("geo:") {
+        return Ok(Written { levels: Levels::Range(Range::geometric(list)?), kind: None, default: None });
+    }
+    if list.contains("..") {
+        let range = Range::linear(list)?;
+        let levels = if range.count() > MOST_LISTED { Levels::Range(range) } else { Levels::Listed(range.values()) };
+        return Ok(Written { levels, kind, default: None });
     }
     let mut words: Vec<_> = list.split(',').map(str::trim).collect();
     let mut default = None;
@@ -274,46 +360,15 @@ pub(super) fn levels_of(text: &str) -> Result<Written, String> {
         Some(number) => Value::Number(number),
         None => Value::String(word.to_string()),
     };
-    Ok(Written { levels: words.iter().map(level).collect(), kind, default })
+    Ok(Written { levels: Levels::Listed(words.iter().map(level).collect()), kind, default })
 }
 
 /// A finite number; whole ones stay integers, so that they print without a point.
-fn number(text: &str) -> Option<Number> {
+pub(super) fn number(text: &str) -> Option<Number> {
     match text.parse::<i64>() {
         Ok(whole) => Some(whole.into()),
         Err(_) => text.parse().ok().and_then(Number::from_f64),
     }
-}
-
-/// Parses `lo..hi` or `lo..hi:step`.
-fn range(low: &str, rest: &str) -> Result<Vec<Value>, String> {
-    let (high, step) = rest.split_once(':').unwrap_or((rest, "1"));
-    let [low, high, step] = {
-        let parse = |text: &str| {
-            let text = text.trim();
-            number(text)
-                .and_then(|n| n.as_f64())
-                .ok_or_else(|| format!("`{text}` is not a number; write low..high:step"))
-        };
-        [parse(low)?, parse(high)?, parse(step)?]
-    };
-    if step <= 0.0 || high <= low {
-        return Err(format!("{low}..{high}:{step} goes nowhere; write low..high:step, with low < high and step > 0"));
-    }
-    let steps = ((high - low) / step * (1.0 + 1e-12)).floor();
-    if steps >= MOST_LEVELS as f64 {
-        return Err(format!("{low}..{high}:{step} has more than {MOST_LEVELS} levels; take a larger step"));
-    }
-    let level = |i: u32| {
-        let value = low + f64::from(i) * step;
-        // Round sums such as 0.1 + 0.2 to the digits that were meant.
-        let rounded = format!("{value:.12}").parse().unwrap_or(value);
-        match rounded == rounded.trunc() && rounded.abs() < 1e15 {
-            true => Value::from(rounded as i64),
-            false => Value::from(rounded),
-        }
-    };
-    Ok((0..=steps as u32).map(level).collect())
 }
 
 #[cfg(test)]
@@ -324,7 +379,7 @@ mod tests {
     fn people_see_levels_without_flags_and_name_them_so() {
         let short = |text: &str| {
             let knob: NamedKnob = text.parse().unwrap();
-            let names: Vec<String> = (0..knob.levels().len()).map(|level| knob.short(level as Level)).collect();
+            let names: Vec<String> = (0..knob.count()).map(|level| knob.short(level as Level)).collect();
             for (level, name) in names.iter().enumerate() {
                 assert_eq!(knob.find(&Value::String(name.clone())).unwrap(), level as Level, "{text}");
             }
@@ -392,7 +447,11 @@ mod tests {
             ("x=*a,*b", "`*a,*b` marks two defaults; mark one, and write **"),
             ("x=log:0,1", "above 0"),
             ("x=lin:a,b", "must be numbers"),
-            ("x=1..1000", "take a larger step"),
+            ("x=1..100000", "more than 65536 levels; take a larger step"),
+            ("x=log:1..1000", "write geo:1..1000:256"),
+            ("x=nominal:1..1000", "too many unless they are graded"),
+            ("x=ranked:1..1000", "too many unless they are graded"),
+            ("x=geo:1..1000", "write geo:low..high:count"),
             ("x=5..1", "goes nowhere"),
             ("x=1..5:0", "goes nowhere"),
             ("x=1..b", "`b` is not a number"),
@@ -405,6 +464,28 @@ mod tests {
                 Ok(knob) => assert_eq!((text, knob.to_string().as_str()), ("x=nan,inf", "nominal nan,inf")),
             }
         }
+    }
+
+    #[test]
+    fn a_range_of_thousands_of_levels_has_no_list() {
+        for (text, count, shown) in [
+            ("vref=0..4095", 4096, "lin 0..4095:1"),
+            ("timer=0..65535:1", 65_536, "lin 0..65535:1"),
+            ("volt=lin:0..3.3:0.001", 3301, "lin 0..3.3:0.001"),
+            ("hertz=geo:20..20000:1000", 1000, "log geo:20..20000:1000"),
+        ] {
+            let knob: NamedKnob = text.parse().unwrap();
+            assert_eq!((knob.count(), knob.to_string().as_str()), (count, shown));
+            assert!(knob.core().is_range() && knob.listed().is_empty());
+            for level in (0..count).step_by(97) {
+                let label = knob.label(level as Level);
+                assert_eq!(knob.find(&Value::from(label.as_str())), Ok(level as Level), "{text}: {label}");
+            }
+            assert!(knob.find(&Value::from("0.00007")).unwrap_err().contains("it has "), "{text}");
+        }
+        // Up to 256 levels nothing has changed: a list, as logs have it.
+        let knob: NamedKnob = "v=0..255".parse().unwrap();
+        assert!(!knob.core().is_range() && knob.listed().len() == 256);
     }
 
     #[test]

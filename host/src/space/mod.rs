@@ -20,6 +20,7 @@ mod condition;
 pub(crate) mod expression;
 mod file;
 mod knob;
+mod range;
 pub(crate) mod strict;
 
 use std::fmt;
@@ -109,7 +110,7 @@ impl NamedSpace {
         for knob in &self.knobs {
             let mut carry = 0;
             for digit in &mut digits {
-                let product = *digit * knob.levels().len() as u32 + carry;
+                let product = *digit * knob.count() as u32 + carry;
                 (*digit, carry) = (product % 10, product / 10);
             }
             while carry > 0 {
@@ -124,7 +125,7 @@ impl NamedSpace {
     pub(crate) fn named(&self, levels: &[Level]) -> Map<String, Value> {
         let value = |i: usize, knob: &NamedKnob, level: Level| match self.is_idle(levels, i) {
             true => Value::Null,
-            false => knob.levels()[usize::from(level)].clone(),
+            false => knob.level(level).unwrap_or_default(),
         };
         let pairs = self.knobs.iter().zip(levels).enumerate();
         pairs.map(|(i, (knob, level))| (knob.name().to_string(), value(i, knob, *level))).collect()
@@ -167,7 +168,7 @@ impl NamedSpace {
         // A default counts as soon as its knob matters.
         let marked = self.knobs.iter().zip(self.marked());
         let default =
-            |(knob, level): (&NamedKnob, Level)| (knob.name().to_string(), knob.levels()[usize::from(level)].clone());
+            |(knob, level): (&NamedKnob, Level)| (knob.name().to_string(), knob.level(level).unwrap_or_default());
         let mut all: Map<String, Value> = marked.map(default).collect();
         all.append(&mut named);
         self.levels(&all)

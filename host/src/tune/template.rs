@@ -81,9 +81,8 @@ impl Template {
 
     /// Whether some knobs have flags, and each of those at all levels.
     fn check_flags(&self, space: &NamedSpace) -> Result<(), Error> {
-        let count =
-            |knob: &NamedKnob| (0..knob.levels().len()).filter(|level| flag(knob, *level as Level).is_some()).count();
-        if let Some(knob) = space.knobs().iter().find(|knob| (1..knob.levels().len()).contains(&count(knob))) {
+        let count = |knob: &NamedKnob| (0..knob.count()).filter(|level| flag(knob, *level as Level).is_some()).count();
+        if let Some(knob) = space.knobs().iter().find(|knob| (1..knob.count()).contains(&count(knob))) {
             return Err(Error::Usage(format!(
                 "{{flags}} needs a flag for every level of knob `{}`, or for none; write level:flag, or level: for \
                  nothing",

@@ -9,8 +9,8 @@ use crate::common::{Folder, text};
 use serde_json::Value;
 use trimtab_firmware::antenna::{AntennaTuner, Network, OBSERVATIONS, space};
 
-fn levels(state: &Value) -> Vec<u8> {
-    state["levels"].as_array().unwrap().iter().map(|level| level.as_u64().unwrap() as u8).collect()
+fn levels(state: &Value) -> Vec<trimtab::Level> {
+    state["levels"].as_array().unwrap().iter().map(|level| level.as_u64().unwrap() as trimtab::Level).collect()
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(crate) fn chip_fingerprint(proposals: usize) -> Option<String> {
 /// A proposal and its outcome, as sent.
 #[derive(Clone, Debug, PartialEq)]
 struct Line {
-    levels: Vec<u8>,
+    levels: Vec<trimtab::Level>,
     /// The bits of mean, deviation and score, and of the outcome; `None` for a failure.
     bits: [u32; 3],
     outcome: Option<u32>,
@@ -51,7 +51,7 @@ struct Line {
 
 impl Line {
     fn text(&self) -> String {
-        let levels: Vec<String> = self.levels.iter().map(u8::to_string).collect();
+        let levels: Vec<String> = self.levels.iter().map(ToString::to_string).collect();
         let [mean, deviation, score] = self.bits;
         let outcome = self.outcome.map_or("failed".into(), |bits| format!("{bits:08x}"));
         format!("{} {mean:08x} {deviation:08x} {score:08x} {outcome}", levels.join(" "))
@@ -67,7 +67,7 @@ fn lines(stream: &[u8]) -> Vec<Line> {
         if let Frame::Measured { proposed, event } = received.frame {
             let outcome = if let Event::Told(value) = event { Some(value.to_bits()) } else { None };
             let bits = [proposed.mean, proposed.std_dev, proposed.score].map(f32::to_bits);
-            lines.push(Line { levels: proposed.levels.to_vec(), bits, outcome, end: place + 1 });
+            lines.push(Line { levels: proposed.levels.iter().collect(), bits, outcome, end: place + 1 });
         }
     }
     lines

@@ -39,7 +39,7 @@ fn the_corpus_has_the_present_formats() {
         kept.replay(&own).unwrap();
         record = own.to_bytes(&mut [0; Record::<3>::MOST_BYTES]).unwrap().to_vec();
         let levels = asked.combination.levels();
-        let proposed = Proposed { levels, mean: asked.mean, std_dev: asked.std_dev, score: asked.score };
+        let proposed = Proposed { levels: levels.into(), mean: asked.mean, std_dev: asked.std_dev, score: asked.score };
         let frame = Frame::Measured { proposed, event };
         stream.extend_from_slice(wire::encode(number, &frame, &mut plain, &mut stuffed).unwrap());
     }

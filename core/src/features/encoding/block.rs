@@ -47,6 +47,7 @@ impl Block {
             0 | 1 => Self::Fixed,
             2 => Self::Bit,
             levels if !knob.is_graded() => Self::OneHot { levels: levels as u16 },
+            levels if knob.is_range() => Self::of_range(levels as f32),
             levels => {
                 let mean = |f: &dyn Fn(f32) -> f32| {
                     (0..levels).fold(0.0, |sum, level| sum + f(knob.position(level as Level))) / levels as f32
@@ -72,6 +73,19 @@ impl Block {
                 Self::Graded { middle, mean_of_square: mean_of_square / unit / unit, value, square }
             }
         }
+    }
+
+    /// Positions 0 to n − 1: their second and fourth central moments in closed form, because a sum over
+    /// thousands of levels takes long and rounds.
+    fn of_range(n: f32) -> Self {
+        // In units of half the range, so that nothing overflows.
+        let (middle, n) = (0.5 * (n - 1.0), n * n);
+        let unit = 1.0 / middle;
+        let mean_of_square = (n - 1.0) / 12.0 * unit * unit;
+        let variance_of_square = mean_of_square * unit * unit * ((3.0 * n - 7.0) / 20.0 - (n - 1.0) / 12.0);
+        let value = sqrt(VALUE_SHARE * BIT_MEAN_SQUARE / mean_of_square) * unit;
+        let square = sqrt((1.0 - VALUE_SHARE) * BIT_MEAN_SQUARE / variance_of_square) * unit * unit;
+        Self::Graded { middle, mean_of_square: mean_of_square / unit / unit, value, square }
     }
 
     pub(super) fn features(&self) -> usize {

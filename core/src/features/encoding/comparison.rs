@@ -4,7 +4,7 @@
 //! [`geometry`](crate::surrogate::geometry) derives ‖z − z′‖² and z·z′ from these.
 //!
 //! **Choices**
-//! - Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, four
+//! - Any two levels of a nominal knob are at squared distance 1, so nominal knobs are counted, two
 //!   at a time, and never encoded.
 //! - One call compares a combination with many, so it decides only once how to count.
 //!
@@ -15,7 +15,7 @@ use super::block::{BIT_MEAN_SQUARE, Block};
 use crate::config::Encoding;
 use crate::math::float::dot;
 use crate::space::knob::{Knob, Level};
-use crate::space::{Combination, Space};
+use crate::space::{Combination, Space, word};
 
 impl<const K: usize> Encoder<K> {
     /// Writes the features of the graded knobs. Distances need only these and the count of
@@ -93,35 +93,33 @@ impl<const K: usize> Encoder<K> {
 /// Number of levels that differ where `counted` is 1.
 #[inline(always)]
 fn differing_levels<const K: usize>(a: &[Level; K], b: &[Level; K], counted: &[u8; K]) -> u32 {
-    let (a, b, counted) = (a.as_chunks::<4>(), b.as_chunks::<4>(), counted.as_chunks::<4>());
+    let (a, b, counted) = (a.as_chunks::<2>(), b.as_chunks::<2>(), counted.as_chunks::<2>());
     let words = a.0.iter().zip(b.0).zip(counted.0);
-    // Each byte of the sum counts one knob in four. It overflows at 256 words, so [`Space::new`]
-    // allows at most 1000 knobs.
-    let sum = words.fold(0u32, |sum, ((a, b), counted)| {
-        let differ = u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
-        // Sets the top bit of each byte that has any bit set.
-        let marks = (((differ & 0x7f7f_7f7f) + 0x7f7f_7f7f) | differ) >> 7;
-        sum + (marks & u32::from_ne_bytes(*counted))
+    // Each half of the sum counts one knob in two.
+    let sum = words.fold(0u32, |sum, ((a, b), [low, high])| {
+        let differ = word(*a) ^ word(*b);
+        // Sets the top bit of each half that has any bit set.
+        let marks = (((differ & 0x7fff_7fff) + 0x7fff_7fff) | differ) >> 15;
+        sum + (marks & word([u16::from(*low), u16::from(*high)]))
     });
     let rest = a.1.iter().zip(b.1).zip(counted.1).map(|((a, b), counted)| u32::from(a != b) & u32::from(*counted));
-    sum_of_bytes(sum) + rest.sum::<u32>()
+    sum_of_halves(sum) + rest.sum::<u32>()
 }
 
-/// Number of levels that differ where all are 0 or 1: each byte of the XOR is then its own count.
-/// Eight at a time, in two words.
+/// Number of levels that differ where all are 0 or 1: each half of the XOR is then its own count.
+/// Four at a time, in two words.
 #[inline(always)]
 fn differing_bits<const K: usize>(a: &[Level; K], b: &[Level; K]) -> u32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<2>(), b.as_chunks::<2>());
     let ((a, a_word), (b, b_word)) = (a.as_chunks::<2>(), b.as_chunks::<2>());
-    let differ = |a: &[Level; 4], b: &[Level; 4]| u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b);
+    let differ = |a: &[Level; 2], b: &[Level; 2]| word(*a) ^ word(*b);
     let sum = a.iter().zip(b).fold(0, |sum, ([a, a_next], [b, b_next])| sum + differ(a, b) + differ(a_next, b_next));
     let sum = a_word.iter().zip(b_word).fold(sum, |sum, (a, b)| sum + differ(a, b));
-    sum_of_bytes(sum) + a_rest.iter().zip(b_rest).map(|(a, b)| u32::from(a ^ b)).sum::<u32>()
+    sum_of_halves(sum) + a_rest.iter().zip(b_rest).map(|(a, b)| u32::from(a ^ b)).sum::<u32>()
 }
 
-/// The sum of the four bytes of a word.
+/// The sum of the two halves of a word.
 #[inline(always)]
-fn sum_of_bytes(word: u32) -> u32 {
-    let pairs = (word & 0x00ff_00ff) + (word >> 8 & 0x00ff_00ff);
-    (pairs & 0xffff) + (pairs >> 16)
+fn sum_of_halves(word: u32) -> u32 {
+    (word & 0xffff) + (word >> 16)
 }

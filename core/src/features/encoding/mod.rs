@@ -22,7 +22,7 @@
 //!   surrogate's linear term. Together they have the mean square of a bit.
 //! - Features are centred. Distances stay the same, and the linear term treats all levels alike.
 //! - Distances and products over nominal knobs come from the number of differing knobs
-//!   ([`Encoder::differing`]), counted four knobs at a time, eight if none has more than two
+//!   ([`Encoder::differing`]), counted two knobs at a time, four if none has more than two
 //!   levels.
 //!
 //! **Cost.** About ten operations per feature, two per counted knob; 21 bytes of constants per
@@ -33,7 +33,7 @@ mod comparison;
 
 use crate::config::Encoding;
 use crate::math::float::{dot, squared_distance};
-use crate::space::knob::{Knob, Level};
+use crate::space::knob::{Knob, Level, MOST_LISTED};
 use crate::space::{Combination, Space};
 
 use block::{Block, knob_features};
@@ -67,7 +67,8 @@ const fn bits(n: u128) -> usize {
 pub(crate) struct Digit {
     /// Which bit, or which knob.
     number: u16,
-    pub(crate) levels: u16,
+    /// The last level.
+    top: u16,
     pub(crate) features: u16,
     /// Position of its first feature.
     pub(crate) start: u16,
@@ -81,6 +82,18 @@ impl Digit {
         usize::from(self.start)..usize::from(self.start) + usize::from(self.features)
     }
 
+    /// Its levels.
+    pub(crate) fn levels(&self) -> core::ops::RangeInclusive<Level> {
+        0..=self.top
+    }
+
+    /// The level that a combination with this index has.
+    #[cfg(test)]
+    pub(crate) fn level(&self, index: u64) -> Level {
+        // `max(1)` tells the compiler that the division cannot fail.
+        (index / self.place.max(1) % (u64::from(self.top) + 1)) as Level
+    }
+
     /// Whether its features sum to 0 at every level.
     pub(crate) fn is_one_hot(&self) -> bool {
         self.features > 2
@@ -88,7 +101,7 @@ impl Digit {
 
     /// Number of steps across its range: one less than its levels for a graded knob, otherwise one.
     pub(crate) fn steps(&self) -> f32 {
-        if self.features == 2 { f32::from(self.levels) - 1.0 } else { 1.0 }
+        if self.features == 2 { f32::from(self.top) } else { 1.0 }
     }
 }
 
@@ -180,9 +193,9 @@ impl<const K: usize> Encoder<K> {
     pub(crate) fn digits(&self, space: &Space<K>, digits: &mut [Digit]) -> usize {
         let (mut place, mut start) = (1u64, 0u16);
         let mut next = |number: usize, levels: usize, features: usize| {
-            let (number, levels, features) = (number as u16, levels as u16, features as u16);
-            let digit = Digit { number, levels, features, start, place };
-            place = place.wrapping_mul(u64::from(levels));
+            let (number, top, features) = (number as u16, levels.saturating_sub(1) as u16, features as u16);
+            let digit = Digit { number, top, features, start, place };
+            place = place.wrapping_mul(levels as u64);
             start = start.wrapping_add(features);
             digit
         };
@@ -228,7 +241,7 @@ impl<const K: usize> Encoder<K> {
             let Some((r, tail)) = rest.split_at_checked(block.features()) else { break };
             rest = tail;
             let products = (0..knob.levels()).map(|level| {
-                let mut own = [0.0; crate::space::knob::MOST_LEVELS];
+                let mut own = [0.0; MOST_LISTED];
                 block.write(knob, level as Level, own.get_mut(..r.len()).unwrap_or_default());
                 dot(r, &own)
             });
@@ -251,7 +264,7 @@ impl<const K: usize> Encoder<K> {
             let (z, tail) = rest.split_at_checked(block.features())?;
             rest = tail;
             let distance = |level: Level| {
-                let mut own = [0.0; crate::space::knob::MOST_LEVELS];
+                let mut own = [0.0; MOST_LISTED];
                 block.write(knob, level, own.get_mut(..z.len()).unwrap_or_default());
                 squared_distance(&own, z)
             };

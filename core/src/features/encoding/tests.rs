@@ -49,9 +49,9 @@ fn digits_compose_the_features_and_the_index() {
                 let ([mut z, mut own], mut sum) = ([[0.0; 32]; 2], 0);
                 encoder.encode(&space, &space.at(index).unwrap(), &mut z);
                 for digit in &digits[..count] {
-                    let level = index / digit.place % u64::from(digit.levels);
-                    encoder.write_digit(&space, digit, level as Level, &mut own[digit.range()]);
-                    sum += level * digit.place;
+                    let level = digit.level(index);
+                    encoder.write_digit(&space, digit, level, &mut own[digit.range()]);
+                    sum += u64::from(level) * digit.place;
                 }
                 assert_eq!((own, sum), (z, index), "{space:?} {encoding:?}");
             }

@@ -16,14 +16,18 @@
 //!   every knob keeps its own factor, and renaming the levels of a nominal knob changes nothing.
 //! - A graded knob's factor may be near zero or negative, so nothing here divides by a factor.
 //! - Levels at equal steps look their Matérn up by the difference; levels with values compute it.
+//! - A range has no tables: [`range`] has the means of its rows in closed form.
 //!
-//! **Cost.** Per pair, by estimate, 6 instructions per nominal knob that differs, 20 per ranked and 60
-//! per valued one; some 60 bytes per knob and 12 per graded level.
+//! **Cost.** Per pair, by estimate, 6 instructions per nominal knob that differs, 20 per ranked, 60
+//! per valued one and 130 per range; some 60 bytes per knob and 12 per graded level, none per level of
+//! a range.
+
+mod range;
 
 use crate::error::InitError;
 use crate::math::float::{Arithmetic, Math, short_exp};
 use crate::space::knob::{Knob, Level};
-use crate::space::{Combination, Space};
+use crate::space::{Combination, Space, word};
 
 /// Largest tᵢ of a nominal knob, where 1 + t·c must stay above zero, and of a graded one.
 const MOST_NOMINAL: f32 = 0.95;
@@ -34,21 +38,30 @@ pub(crate) const OWN: (f32, f32) = (-4.0, 4.0);
 pub(crate) const COMMON: (f32, f32) = (-9.0, 2.0);
 pub(crate) const LENGTH: (f32, f32) = (-4.0, 1.5);
 
-/// Numbers per level that a tuner without a random map keeps: the levels of its graded knobs.
+/// Numbers per level that a tuner without a random map keeps: the levels of its graded knobs. A range
+/// counts as one level, however many it has: 0 would say that nothing is graded.
 ///
 /// ```
 /// use trimtab::{Knob, sizes::graded_levels};
 /// assert_eq!(graded_levels(&[Knob::nominal(2), Knob::ranked(7), Knob::ranked(100)]), 107);
+/// assert_eq!(graded_levels(&[Knob::nominal(2), Knob::range(0.0, 4095.0, 1.0)]), 1);
 /// ```
 pub const fn graded_levels(knobs: &[Knob]) -> usize {
     let (mut levels, mut i) = (0, 0);
     while i < knobs.len() {
-        if knobs[i].is_graded() {
-            levels += knobs[i].levels();
-        }
+        levels += tabled(&knobs[i]);
         i += 1;
     }
     levels
+}
+
+/// Numbers per level of one knob.
+const fn tabled(knob: &Knob) -> usize {
+    match knob {
+        _ if !knob.is_graded() => 0,
+        Knob::Range { .. } => 1,
+        _ => knob.levels(),
+    }
 }
 
 /// A fitted number and its next step; the sign of the step is that of the last gradient.
@@ -79,13 +92,15 @@ enum Kind {
     Ranked,
     /// `tables` holds positions.
     Valued,
+    /// Equal steps, and nothing per level.
+    Range,
 }
 
 /// The factor of one knob.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor {
     kind: Kind,
-    levels: u16,
+    levels: u32,
     /// Where its levels begin in the tables.
     first: u16,
     /// aᵢ and ln ℓᵢ.
@@ -93,10 +108,11 @@ pub(crate) struct Factor {
     pub(crate) length: Fitted,
     /// tᵢ.
     relevance: f32,
-    /// The factor of two equal and of two different levels of a nominal knob.
+    /// The factor of two equal and of two different levels of a nominal knob. `differ` of a range is the
+    /// factor of the sum of a row.
     same: f32,
     differ: f32,
-    /// For a graded knob: 1/ℓᵢ; tᵢ over the mean of the diagonal of cᵢ; 1 plus the mean of its scaled
+    /// For a graded knob: 1/ℓᵢ, for a range √5/ℓᵢ per level; tᵢ over the mean of the diagonal of cᵢ; 1 plus the mean of its scaled
     /// Matérn; and the slope of the logarithm of that diagonal with ln ℓᵢ, negative.
     inverse_length: f32,
     scale: f32,
@@ -121,7 +137,7 @@ impl Factor {
     };
 
     pub(crate) fn is_graded(&self) -> bool {
-        matches!(self.kind, Kind::Ranked | Kind::Valued)
+        matches!(self.kind, Kind::Ranked | Kind::Valued | Kind::Range)
     }
 
     pub(crate) fn is_fixed(&self) -> bool {
@@ -194,10 +210,11 @@ impl<const K: usize, const M: usize> Product<K, M> {
             factor.kind = match knob {
                 _ if knob.levels() < 2 => Kind::Fixed,
                 Knob::Graded { .. } if knob.is_graded() => Kind::Valued,
+                Knob::Range { .. } if knob.is_graded() => Kind::Range,
                 _ if knob.is_graded() => Kind::Ranked,
                 _ => Kind::Nominal,
             };
-            (factor.levels, factor.first) = (knob.levels() as u16, first as u16);
+            (factor.levels, factor.first) = (knob.levels() as u32, first as u16);
             (factor.own, factor.length) = (Fitted::new(0.0), Fitted::new(PRIOR_LENGTH));
             if M > 0 && factor.kind == Kind::Valued {
                 let positions = (0..knob.levels()).map(|level| knob.position(level as Level));
@@ -208,9 +225,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
                 let own = self.tables.get_mut(first..).unwrap_or_default();
                 own.iter_mut().zip(positions).for_each(|(own, position)| *own = (position - low) * unit);
             }
-            if knob.is_graded() {
-                first += knob.levels();
-            }
+            first += tabled(knob);
         }
         self.common = Fitted::new(self.prior_common());
         self.derive();
@@ -249,7 +264,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             let exponent = (self.common.at + factor.own.at - LN_MOST_GRADED).min(0.0);
             factor.relevance = (MOST_GRADED * short_exp(exponent)).min(most);
             factor.same = 1.0 + factor.relevance;
-            factor.differ = 1.0 - factor.relevance / (f32::from(factor.levels) - 1.0);
+            factor.differ = 1.0 - factor.relevance / factor.top();
             self.whole *= factor.same;
         }
         self.scale = if self.whole > 1.0 { 1.0 / (self.whole - 1.0) } else { 0.0 };
@@ -321,7 +336,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
         if factor.kind == Kind::Valued {
             return self.tables.get(usize::from(factor.first) + usize::from(level)).copied().unwrap_or(0.0);
         }
-        f32::from(level) / (f32::from(factor.levels) - 1.0)
+        f32::from(level) / factor.top()
     }
 
     /// [`product`](Self::product) with each of `others`.
@@ -352,7 +367,12 @@ impl<const K: usize, const M: usize> Product<K, M> {
         mut call: impl FnMut(S, f32),
     ) {
         let Some(factor) = self.factors.get(knob) else { return };
-        let levels = usize::from(factor.levels);
+        if M > 0 && factor.kind == Kind::Range {
+            let own = factor.mean_at(level);
+            others.for_each(|(s, other)| call(s, factor.beside((level, own), other.level(knob))));
+            return;
+        }
+        let levels = factor.levels as usize;
         if levels <= ROW && levels <= others.len() {
             let mut row = [1.0; ROW];
             let all = row.iter_mut().take(levels).enumerate();
@@ -384,14 +404,25 @@ impl<const K: usize, const M: usize> Product<K, M> {
     /// The product of the nominal knobs' factors.
     #[inline(always)]
     pub(crate) fn nominal_product(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
+        self.nominal_product_by_sets(a, b, |_| {})
+    }
+
+    /// The same; calls with each set of four knobs that differ, and with that of the rest, if there is
+    /// one.
+    #[inline(always)]
+    pub(crate) fn nominal_product_by_sets(&self, a: &[Level; K], b: &[Level; K], mut call: impl FnMut(usize)) -> f32 {
         let mut product = self.equal;
+        let mut multiply = |set: usize, ratios: &[[f32; 4]]| {
+            call(set);
+            product *= ratios.as_flattened().get(set).copied().unwrap_or(1.0);
+        };
         let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
         let (ratios, ratios_rest) = self.ratios.as_chunks::<4>();
         for ((a, b), ratios) in a.iter().zip(b).zip(ratios) {
-            product *= ratios.as_flattened().get(differing(*a, *b)).copied().unwrap_or(1.0);
+            multiply(differing::<M>(*a, *b), ratios);
         }
         if !a_rest.is_empty() {
-            product *= ratios_rest.as_flattened().get(differing_rest(a_rest, b_rest)).copied().unwrap_or(1.0);
+            multiply(differing_rest(a_rest, b_rest), ratios_rest);
         }
         product
     }
@@ -403,7 +434,8 @@ impl<const K: usize, const M: usize> Product<K, M> {
             Kind::Fixed => 1.0,
             Kind::Nominal if a == b => factor.same,
             Kind::Nominal => factor.differ,
-            Kind::Ranked | Kind::Valued if M == 0 => 1.0,
+            Kind::Ranked | Kind::Valued | Kind::Range if M == 0 => 1.0,
+            Kind::Range => factor.beside((a, factor.mean_at(a)), b),
             Kind::Ranked | Kind::Valued => {
                 let first = usize::from(factor.first);
                 let at = |table: &[f32; M], level| table.get(first + usize::from(level)).copied().unwrap_or(0.0);
@@ -418,9 +450,32 @@ impl<const K: usize, const M: usize> Product<K, M> {
         }
     }
 
+    /// For each range, the mean of the row of its level and the slope of that with ln ℓᵢ.
+    #[inline(always)]
+    pub(crate) fn rows(&self, a: &[Level; K]) -> [[f32; 2]; K] {
+        let mut rows = [[0.0; 2]; K];
+        for (row, (factor, level)) in rows.iter_mut().zip(self.factors.iter().zip(a)) {
+            if factor.kind == Kind::Range {
+                *row = factor.row_at(*level);
+            }
+        }
+        rows
+    }
+
+    /// [`factor`](Self::factor) of a graded knob, given its row of [`rows`](Self::rows), and its
+    /// derivative with respect to ln ℓᵢ.
+    #[inline(always)]
+    pub(crate) fn factor_and_slope(&self, factor: &Factor, (a, row): (Level, [f32; 2]), b: Level) -> [f32; 2] {
+        if factor.kind == Kind::Range {
+            return factor.beside_with_slope((a, row), b);
+        }
+        let value = self.factor(factor, a, b);
+        [value, self.slope(factor, value, a, b)]
+    }
+
     /// The derivative of [`factor`](Self::factor) with respect to ln ℓᵢ, given its value.
     #[inline(always)]
-    pub(crate) fn slope(&self, factor: &Factor, value: f32, a: Level, b: Level) -> f32 {
+    fn slope(&self, factor: &Factor, value: f32, a: Level, b: Level) -> f32 {
         let first = usize::from(factor.first);
         let at = |table: &[f32; M], level| table.get(first + usize::from(level)).copied().unwrap_or(0.0);
         let difference = if factor.kind == Kind::Ranked {
@@ -438,12 +493,18 @@ impl<const K: usize, const M: usize> Product<K, M> {
 impl Factor {
     /// Where the levels of a graded knob are in the tables.
     fn range(&self) -> core::ops::Range<usize> {
-        usize::from(self.first)..usize::from(self.first) + usize::from(self.levels)
+        let numbers = if self.kind == Kind::Range { 1 } else { self.levels as usize };
+        usize::from(self.first)..usize::from(self.first) + numbers
     }
 
     /// The difference of neighbours among levels at equal steps.
     fn step(&self) -> f32 {
-        1.0 / (f32::from(self.levels) - 1.0)
+        1.0 / self.top()
+    }
+
+    /// The last level.
+    fn top(&self) -> f32 {
+        self.levels as f32 - 1.0
     }
 
     /// The numbers of a graded knob that follow from ℓᵢ and tᵢ, from this row on; returns the next row.
@@ -453,6 +514,10 @@ impl Factor {
             self.inverse_length = short_exp(LENGTH.0 - self.length.at) * INVERSE_SHORTEST;
             means.fill(0.0);
             slopes.fill(0.0);
+        }
+        if self.kind == Kind::Range {
+            self.derive_range();
+            return 1;
         }
         let levels = tables.len();
         let next = if self.kind == Kind::Ranked {
@@ -502,7 +567,7 @@ impl Factor {
 
     /// Makes means of the sums of rows, and scales everything by tᵢ.
     fn scale_tables(&mut self, tables: &mut [f32], means: &mut [f32], slopes: &mut [f32]) {
-        let inverse = 1.0 / f32::from(self.levels);
+        let inverse = 1.0 / self.levels as f32;
         let mean_of = |sums: &[f32]| sums.iter().fold(0.0, |sum, row| sum + row) * inverse * inverse;
         let (mean, mean_slope) = (mean_of(means), mean_of(slopes));
         // The mean of 1 − 2·mean + mean over the levels. Equal values have no spread at all.
@@ -544,12 +609,17 @@ pub(crate) type Fours<const K: usize> = [[f32; 4]; K];
 
 /// The set of four knobs in which two combinations differ: bit i for the i-th.
 ///
-/// A byte that is not zero sets its highest bit, and a multiplication collects the four bits.
+/// Compares their low bytes: a nominal knob has at most 256 levels, and for a graded one the answer
+/// means nothing. With M = 0 there are no others. A byte that is not zero sets its highest bit, and a multiplication collects the four
+/// bits.
 #[inline(always)]
-pub(crate) fn differing(a: [Level; 4], b: [Level; 4]) -> usize {
-    let x = u32::from_le_bytes(a) ^ u32::from_le_bytes(b);
+pub(crate) fn differing<const M: usize>([a0, a1, a2, a3]: [Level; 4], [b0, b1, b2, b3]: [Level; 4]) -> usize {
+    let low = |x: u32| if M == 0 { x } else { x & 0x00ff_00ff };
+    let (first, second) = (low(word([a0, a1]) ^ word([b0, b1])), low(word([a2, a3]) ^ word([b2, b3])));
+    // Knobs 0, 2, 1 and 3 from the lowest byte up.
+    let x = first | second << 8;
     let differs = (((x & 0x7f7f_7f7f) + 0x7f7f_7f7f) | x) >> 7 & 0x0101_0101;
-    (differs.wrapping_mul(0x1020_4080) >> 28) as usize
+    (differs.wrapping_mul(1 << 28 | 1 << 22 | 1 << 13 | 1 << 7) >> 28) as usize
 }
 
 /// The same for the knobs that are left over.

@@ -81,10 +81,12 @@ impl Draw {
     pub(crate) fn space(&mut self) -> Space<K> {
         static VALUES: [f32; 9] = [1.0, 3.0, 2.0, 10.0, 47.0, 100.0, 220.0, 470.0, 1000.0];
         let knobs: Vec<Knob> = (0..1 + self.below(K))
-            .map(|_| match self.below(4) {
+            .map(|_| match self.below(5) {
                 0 => Knob::nominal(1 + self.below(12) as u16),
                 1 => Knob::ranked(1 + self.below(12) as u16),
                 2 => Knob::nominal(2),
+                3 if self.below(2) == 0 => Knob::range(10.0, 0.5, -0.5 * (1.0 + self.below(9) as f32)),
+                3 => Knob::log_range(1.0, 9.0, 1 + self.below(12) as u32),
                 _ => {
                     let scale = self.one_of(&[Scale::Linear, Scale::Log]);
                     Knob::graded(&VALUES[..1 + self.below(9)], scale)

@@ -76,7 +76,9 @@ impl Reference {
             _ => 2,
         };
         let needed = match config.encoding {
-            _ if d == 0 => space.knobs().iter().filter(is_graded).map(Knob::levels).sum(),
+            _ if d == 0 => {
+                space.knobs().iter().filter(is_graded).map(|knob| if knob.is_range() { 1 } else { knob.levels() }).sum()
+            }
             Encoding::Compact => (0..).find(|bits| 1u128 << bits >= space.cardinality()).expect("some"),
             Encoding::PerKnob => space.knobs().iter().map(of_knob).sum(),
         };

@@ -34,11 +34,16 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
     digest.update(&seed.to_le_bytes());
     digest.update(&meaning.to_le_bytes());
     for knob in space.knobs() {
+        let ends;
         let (kind, values) = match knob {
-            Knob::Nominal { .. } => (0, &[][..]),
+            Knob::Nominal { .. } | Knob::Refused { .. } => (0, &[][..]),
             Knob::Ranked { .. } => (1, &[][..]),
             Knob::Graded { values, scale: Scale::Linear } => (2, *values),
             Knob::Graded { values, scale: Scale::Log } => (3, *values),
+            Knob::Range { first, last, scale, .. } => {
+                ends = [*first, *last];
+                (if *scale == Scale::Linear { 4 } else { 5 }, &ends[..])
+            }
         };
         digest.update(&[kind]);
         digest.update(&(knob.levels() as u32).to_le_bytes());
@@ -46,7 +51,7 @@ pub fn fingerprint<const K: usize>(space: &Space<K>, config: &Config, seed: u64,
     }
     for OnlyIf { knob, on, levels } in space.conditions() {
         [*knob, *on, levels.len()].iter().for_each(|number| digest.update(&(*number as u32).to_le_bytes()));
-        digest.update(levels);
+        levels.iter().for_each(|level| digest.update(bytes(&level.to_le_bytes())));
     }
     // Every configuration serialises, and a checksum has room for any length.
     postcard::serialize_with_flavor(config, Check(digest)).unwrap_or_default()
@@ -81,7 +86,7 @@ pub fn digest<
 ) -> u64 {
     let mut digest = CRC.digest();
     for o in tuner.observations() {
-        digest.update(o.combination.levels());
+        o.combination.levels().iter().for_each(|level| digest.update(bytes(&level.to_le_bytes())));
         digest.update(&o.value.to_bits().to_le_bytes());
         digest.update(&o.repeats.to_le_bytes());
     }
@@ -91,6 +96,15 @@ pub fn digest<
         digest.update(&number.to_bits().to_le_bytes());
     }
     digest.finalize()
+}
+
+/// The bytes of a level that count: one as long as one suffices, so that the fingerprints of logs in
+/// flash stay as they were.
+fn bytes(level: &[u8; 2]) -> &[u8] {
+    match level {
+        [low, 0] => core::slice::from_ref(low),
+        both => both,
+    }
 }
 
 /// Feeds serialised bytes into a checksum.
@@ -117,7 +131,7 @@ mod tests {
     #[test]
     fn when_a_knob_matters_is_part_of_the_meaning() {
         let plain = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)]).unwrap();
-        let [one, two] = [&[1][..], &[1, 2]].map(|levels: &'static [u8]| {
+        let [one, two] = [&[1][..], &[1, 2]].map(|levels: &'static [trimtab::Level]| {
             let conditions: &'static [OnlyIf] = std::vec![OnlyIf { knob: 1, on: 0, levels }].leak();
             plain.clone().only_if(conditions).unwrap()
         });

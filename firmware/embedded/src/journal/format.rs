@@ -20,7 +20,7 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::{Event, Record};
+use trimtab::{Event, Knob, Record};
 
 use super::header::HEADER;
 use super::{Entry, LEAST_MARKS, SPARE_SLOTS};
@@ -67,9 +67,9 @@ pub(super) struct Spot {
 }
 
 impl Sizes {
-    /// Returns `None` if they do not fit.
-    pub(super) fn of<F: NorFlash, const K: usize>(records: u16, limits: usize) -> Option<Self> {
-        let record = Record::<K>::most_bytes(limits);
+    /// For records of these knobs with so many limits; returns `None` if they do not fit.
+    pub(super) fn of<F: NorFlash, const K: usize>(records: u16, knobs: &[Knob], limits: usize) -> Option<Self> {
+        let record = Record::<K>::bytes_for(knobs, limits);
         let word = F::WRITE_SIZE.max(F::READ_SIZE);
         let header = HEADER.next_multiple_of(word);
         let slot = (2 + record + CHECK).next_multiple_of(word);

@@ -37,14 +37,15 @@
 //! them. Why not sequential-storage, the usual queue in flash: it promises that *its* pages survive a
 //! cut, not that the same records are dropped after it, and it is asynchronous.
 //!
-//! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash per record, 1 more and 4 per limit
-//! with limits, rounded up to words. Opening reads every slot once.
+//! **Cost.** A dozen words and the flash driver; K + 14 bytes of flash per record, 2K + 14 if a knob
+//! has more than 256 levels, 1 more and 4 per limit with limits, rounded up to words. Opening reads every
+//! slot once.
 
 use core::marker::PhantomData;
 use core::ops::Range;
 
 use embedded_storage::nor_flash::NorFlash;
-use trimtab::Record;
+use trimtab::{Knob, Record};
 
 pub use fingerprint::{digest, fingerprint};
 use format::{BUFFER, Content, Sizes, Slot};
@@ -168,13 +169,20 @@ pub struct Journal<F, const K: usize> {
 impl<F: NorFlash, const K: usize> Journal<F, K> {
     /// Opens the journal of the tuner with this [`fingerprint`]. Begins a new log if there is none,
     /// and the next page if the last one is full.
+    /// Its slots have one byte per level: see [`open_for`](Self::open_for) for ranges.
     pub fn open(flash: F, layout: Layout, fingerprint: u64) -> Result<(Self, Found), Trouble> {
-        Self::open_for(flash, layout, fingerprint, 0)
+        Self::open_for(flash, layout, fingerprint, (&[], 0))
     }
 
-    /// [`open`](Self::open) with room for the margins to so many limits in each record.
-    pub fn open_for(flash: F, layout: Layout, fingerprint: u64, limits: usize) -> Result<(Self, Found), Trouble> {
-        let sizes = Sizes::of::<F, K>(layout.records, limits).ok_or(Trouble::Layout)?;
+    /// [`open`](Self::open) for the records of these knobs, with room for the margins to so many limits in
+    /// each. Slots have two bytes per level if a knob has more than 256 levels.
+    pub fn open_for(
+        flash: F,
+        layout: Layout,
+        fingerprint: u64,
+        (knobs, limits): (&[Knob], usize),
+    ) -> Result<(Self, Found), Trouble> {
+        let sizes = Sizes::of::<F, K>(layout.records, knobs, limits).ok_or(Trouble::Layout)?;
         let page = F::ERASE_SIZE as u32;
         let Range { start, end } = layout.range;
         let fits = start.is_multiple_of(page) && end.is_multiple_of(page) && end as usize <= flash.capacity();

@@ -139,23 +139,25 @@ fn marks_take_no_slot() {
 /// A page of 1024 bytes has room for more: twice as many slots as records and the spare ones.
 #[test]
 fn sizes_by_hand() {
-    let sizes = Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, 0).unwrap();
+    let sizes = Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, &[], 0).unwrap();
     // A slot: length, kind, ten bytes of a record at most, checksum.
-    let slot = 2 + Record::<2>::MOST_BYTES + 4;
+    let slot = 2 + Record::<2>::bytes_for(&[], 0) + 4;
     assert_eq!(
         sizes,
         Sizes { header: 28, slot, slots: 2 * 4 + SPARE_SLOTS, mark: 4, marks: 4 * 4 + LEAST_MARKS, record: 10 }
     );
-    // Two limits: their number and eight bytes.
-    assert_eq!(Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, 2).map(|own| own.slot), Some(slot + 1 + 8));
-    assert_eq!(Sizes::of::<RamFlash<2, 256, 1>, 2>(1000, 0), None);
+    // Two limits: their number and eight bytes. A range: one byte more per knob.
+    assert_eq!(Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, &[], 2).map(|own| own.slot), Some(slot + 1 + 8));
+    let range = [trimtab::Knob::range(0.0, 4095.0, 1.0)];
+    assert_eq!(Sizes::of::<RamFlash<2, 1024, 1>, 2>(4, &range, 0).map(|own| own.slot), Some(slot + 2));
+    assert_eq!(Sizes::of::<RamFlash<2, 256, 1>, 2>(1000, &[], 0), None);
 }
 
 /// Any one bit of a header may change; two in its beginning may not.
 #[test]
 fn a_header_with_a_wrong_bit_is_repaired() {
     let header = Header { number: 7, before: 300, fingerprint: 0x1122_3344_5566_7788 };
-    let (mut buffer, sizes) = ([0xFF; BUFFER], Sizes::of::<RamFlash<2, 256, 1>, 2>(4, 0).unwrap());
+    let (mut buffer, sizes) = ([0xFF; BUFFER], Sizes::of::<RamFlash<2, 256, 1>, 2>(4, &[], 0).unwrap());
     let bytes = header.write(&mut buffer, &sizes).unwrap().to_vec();
     for bit in 0..8 * 28 {
         let mut wrong = bytes.clone();

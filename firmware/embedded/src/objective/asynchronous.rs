@@ -26,7 +26,7 @@ use super::{Objective, Step, Until, is_over};
 /// const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
 /// type MyTuner = trimtab::tuner!(KNOBS, observations: 24, rows: 32);
 ///
-/// struct Amplifier([u8; 2]);
+/// struct Amplifier([u16; 2]);
 ///
 /// impl AsyncObjective<2> for Amplifier {
 ///     type Error = &'static str;

@@ -40,8 +40,8 @@ pub use until::{Settled, Until};
 ///
 /// /// An amplifier with four inputs and eight gains; input 0 is not connected.
 /// struct Amplifier {
-///     input: u8,
-///     gain: u8,
+///     input: u16,
+///     gain: u16,
 /// }
 ///
 /// impl Objective<2> for Amplifier {

@@ -166,7 +166,7 @@ impl<
         let sizes = if G > 0 { &sizes[..] } else { &sizes[..8] };
         let fingerprint = fingerprint(&task.space, &task.config, task.seed, sizes, task.meaning)
             ^ tuner.prior().map_or(0, |prior| prior.checksum());
-        let (journal, found) = match Journal::open_for(flash, layout, fingerprint, G) {
+        let (journal, found) = match Journal::open_for(flash, layout, fingerprint, (task.space.knobs(), G)) {
             Ok((journal, found)) => (Ok(journal), Some(found)),
             Err(trouble) => (Err(trouble), None),
         };

@@ -253,7 +253,11 @@ pub fn repeat<
             Ok(true)
         }
         Frame::Happened { levels, event, .. } => {
-            let c = tuner.space().combination(levels).map_err(|error| Difference::Refused(error.into()))?;
+            let own: heapless::Vec<Level, K> = levels.iter().take(K).collect();
+            if own.len() < levels.len() {
+                return Err(Difference::Knobs { chip: levels.len() as u16, own: K as u16 });
+            }
+            let c = tuner.space().combination(&own).map_err(|error| Difference::Refused(error.into()))?;
             tuner.replay(&Record::new(&c, *event)).map_err(Difference::Refused)?;
             Ok(false)
         }
@@ -272,11 +276,11 @@ fn compare<const K: usize>(chip: &Proposed<'_>, own: &Proposal<K>) -> Result<(),
     if chip.levels.len() != levels.len() {
         return Err(Difference::Knobs { chip: chip.levels.len() as u16, own: levels.len() as u16 });
     }
-    let differs = chip.levels.iter().zip(levels).position(|(chip, own)| chip != own);
+    let differs = chip.levels.iter().zip(levels).position(|(chip, own)| chip != *own);
     if let Some(knob) = differs
         && let (Some(chip), Some(own)) = (chip.levels.get(knob), levels.get(knob))
     {
-        return Err(Difference::Level { knob: knob as u16, chip: *chip, own: *own });
+        return Err(Difference::Level { knob: knob as u16, chip, own: *own });
     }
     let is_same = |chip: f32, own: f32| chip.to_bits() == own.to_bits();
     match () {

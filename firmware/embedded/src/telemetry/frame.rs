@@ -17,7 +17,9 @@
 
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
-use trimtab::{Config, Event, Knob, Level, Proposal, Scale};
+use trimtab::{Config, Event, Knob, Proposal, Scale};
+
+use super::levels::Levels;
 
 /// Most values of a knob per frame.
 pub const MOST_VALUES: usize = 16;
@@ -49,7 +51,7 @@ pub enum Frame<'a> {
     Happened {
         /// The combination.
         #[serde(borrow)]
-        levels: &'a [Level],
+        levels: Levels<'a>,
         /// The event.
         event: Event,
         /// Whether it comes from a log, and was sent before.
@@ -137,6 +139,42 @@ pub enum Shape {
         /// Some of the values.
         values: Vec<f32, MOST_VALUES>,
     },
+    /// Levels with values by a formula.
+    Range {
+        /// Whether the values are at equal ratios.
+        is_log: bool,
+        /// The last level.
+        top: u16,
+        /// Its value and that of the first level, the first first.
+        ends: [f32; 2],
+    },
+}
+
+impl<'a> Frame<'a> {
+    /// The levels in it.
+    fn levels_mut(&mut self) -> Option<&mut Levels<'a>> {
+        match self {
+            Self::Measured { proposed, .. } | Self::Asked(proposed) => Some(&mut proposed.levels),
+            Self::Happened { levels, .. } => Some(levels),
+            _ => None,
+        }
+    }
+
+    /// Whether its levels take two bytes each.
+    pub(super) fn is_wide(&self) -> bool {
+        match self {
+            Self::Measured { proposed, .. } | Self::Asked(proposed) => proposed.levels.is_wide(),
+            Self::Happened { levels, .. } => levels.is_wide(),
+            _ => false,
+        }
+    }
+
+    /// The same frame with two bytes per level; `None` if it has no levels, or half a one.
+    pub(super) fn widened(mut self) -> Option<Self> {
+        let levels = self.levels_mut()?;
+        *levels = levels.widened()?;
+        Some(self)
+    }
 }
 
 impl KnobPart {
@@ -144,15 +182,18 @@ impl KnobPart {
     pub fn parts(place: u16, knob: Knob) -> impl Iterator<Item = Self> {
         let (all, is_log) = match knob {
             Knob::Graded { values, scale } => (values, scale == Scale::Log),
-            Knob::Nominal { .. } | Knob::Ranked { .. } => (&[][..], false),
+            Knob::Range { scale, .. } => (&[][..], scale == Scale::Log),
+            Knob::Nominal { .. } | Knob::Ranked { .. } | Knob::Refused { .. } => (&[][..], false),
         };
-        // A knob has at most 256 levels.
+        // Only a range has more than 256 levels.
         let levels = knob.levels() as u16;
         let count = all.len().div_ceil(MOST_VALUES).max(1);
         (0..count).map(move |part| {
             let first = part * MOST_VALUES;
             let shape = match knob {
-                Knob::Nominal { .. } => Shape::Nominal { levels },
+                // No space has a refused knob.
+                Knob::Nominal { .. } | Knob::Refused { .. } => Shape::Nominal { levels },
+                Knob::Range { first, last, top, .. } => Shape::Range { is_log, top, ends: [first, last] },
                 Knob::Ranked { .. } => Shape::Ranked { levels },
                 Knob::Graded { .. } => Shape::Graded {
                     is_log,
@@ -177,6 +218,11 @@ impl KnobPart {
                     && values.len() <= part.len()
                     && values.iter().zip(part).all(|(a, b)| a.to_bits() == b.to_bits())
             }
+            (Shape::Range { is_log, top, ends }, Knob::Range { first, last, top: own, scale }) => {
+                *is_log == (scale == Scale::Log)
+                    && *top == own
+                    && ends.map(f32::to_bits) == [first, last].map(f32::to_bits)
+            }
             _ => false,
         }
     }
@@ -188,7 +234,7 @@ impl KnobPart {
 pub struct Proposed<'a> {
     /// The combination.
     #[serde(borrow)]
-    pub levels: &'a [Level],
+    pub levels: Levels<'a>,
     /// The predicted mean.
     pub mean: f32,
     /// The predicted standard deviation.
@@ -200,6 +246,6 @@ pub struct Proposed<'a> {
 impl<'a, const K: usize> From<&'a Proposal<K>> for Proposed<'a> {
     fn from(proposal: &'a Proposal<K>) -> Self {
         let Proposal { combination, mean, std_dev, score } = proposal;
-        Self { levels: combination.levels(), mean: *mean, std_dev: *std_dev, score: *score }
+        Self { levels: combination.levels().into(), mean: *mean, std_dev: *std_dev, score: *score }
     }
 }

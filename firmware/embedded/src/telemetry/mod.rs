@@ -11,6 +11,7 @@
 //! | file | content |
 //! |---|---|
 //! | [`frame`] | the fields of a frame |
+//! | [`levels`] | the levels in it: one byte each, or two |
 //! | [`wire`] | a frame as bytes, and back |
 //! | [`reporter`] | the sender, on the chip |
 //! | [`decoder`] | finds frames among other bytes, and counts the missing ones |
@@ -28,12 +29,14 @@
 pub mod check;
 pub mod decoder;
 pub mod frame;
+pub mod levels;
 pub mod reporter;
 pub mod wire;
 
 pub use check::{Checked, Difference, Mismatch, check, repeat};
 pub use decoder::{Decoder, Received};
 pub use frame::{Cause, Frame, Hello, KnobPart, Proposed, Shape};
+pub use levels::Levels;
 pub use reporter::{About, Reporter};
 pub use wire::{Fault, VERSION};
 

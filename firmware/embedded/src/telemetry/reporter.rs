@@ -58,14 +58,15 @@ pub struct Reporter<W, const BYTES: usize = MOST_BYTES> {
 }
 
 impl<W> Reporter<W> {
-    /// A reporter for at most 88 knobs.
+    /// A reporter for at most 88 knobs, or 44 with a range among them.
     pub const fn new(writer: W) -> Self {
         Self::with_room(writer)
     }
 }
 
 impl<W, const BYTES: usize> Reporter<W, BYTES> {
-    /// A reporter with buffers of `BYTES` bytes, for more than 88 knobs.
+    /// A reporter with buffers of `BYTES` bytes, for more knobs: one byte per knob, or two with a range
+    /// among them, and 40 more.
     pub const fn with_room(writer: W) -> Self {
         const { assert!(BYTES >= MOST_BYTES, "a hello needs 128 bytes") };
         Self { writer, number: 0 }
@@ -146,13 +147,13 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
     /// Sends any other event that the tuner was told.
     pub fn happened<const K: usize>(&mut self, c: &Combination<K>, event: Event) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
-        self.send(&Frame::Happened { levels: c.levels(), event, resumed: false })
+        self.send(&Frame::Happened { levels: c.levels().into(), event, resumed: false })
     }
 
     /// Sends a record that the tuner replayed from its log.
     pub fn resumed<const K: usize>(&mut self, record: &Record<K>) -> Result<(), W::Error> {
         const { assert!(K + BESIDE_LEVELS <= BYTES, "use Reporter::with_room of the number of knobs and 40 bytes") };
-        self.send(&Frame::Happened { levels: record.levels(), event: record.event, resumed: true })
+        self.send(&Frame::Happened { levels: record.levels().into(), event: record.event, resumed: true })
     }
 
     /// Sends the end of the run.

@@ -27,7 +27,10 @@ use super::frame::Frame;
 /// The version of the stream.
 pub const VERSION: u8 = 1;
 
-/// Largest frame on the wire in bytes, for at most 88 knobs.
+/// The bit of the version that says that a level takes two bytes.
+const WIDE: u8 = 0x80;
+
+/// Largest frame on the wire in bytes, for at most 88 knobs, or 44 with a range among them.
 pub const MOST_BYTES: usize = 128;
 
 /// Bytes of a frame beside its levels: version, number, kind, number of levels, proposal, event,
@@ -79,7 +82,8 @@ impl core::error::Error for Fault {}
 /// # Ok::<(), &str>(())
 /// ```
 pub fn encode<'b>(number: u32, frame: &Frame<'_>, plain: &mut [u8], stuffed: &'b mut [u8]) -> Option<&'b [u8]> {
-    let plain: &[u8] = postcard::to_slice(&(VERSION, number, frame), plain).ok()?;
+    let version = if frame.is_wide() { VERSION | WIDE } else { VERSION };
+    let plain: &[u8] = postcard::to_slice(&(version, number, frame), plain).ok()?;
     let mut encoder = CobsEncoder::new(stuffed);
     encoder.push(plain).ok()?;
     encoder.push(&CRC.checksum(plain).to_le_bytes()).ok()?;
@@ -96,12 +100,14 @@ pub fn decode(bytes: &mut [u8]) -> Result<(u32, Frame<'_>), Fault> {
     if CRC.checksum(plain) != u32::from_le_bytes(*sum) {
         return Err(Fault::Garbled);
     }
-    match plain.split_first() {
-        Some((&VERSION, rest)) => match postcard::take_from_bytes(rest) {
-            Ok((numbered, [])) => Ok(numbered),
-            _ => Err(Fault::Garbled),
-        },
-        Some((&found, _)) => Err(Fault::Version { found }),
-        None => Err(Fault::Garbled),
+    let (version, rest) = plain.split_first().ok_or(Fault::Garbled)?;
+    if version & !WIDE != VERSION {
+        return Err(Fault::Version { found: *version });
     }
+    let (number, frame): (u32, Frame<'_>) = match postcard::take_from_bytes(rest) {
+        Ok((numbered, [])) => numbered,
+        _ => return Err(Fault::Garbled),
+    };
+    let frame = if version & WIDE == 0 { Some(frame) } else { frame.widened() };
+    frame.map(|frame| (number, frame)).ok_or(Fault::Garbled)
 }

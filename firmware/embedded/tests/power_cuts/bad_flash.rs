@@ -194,7 +194,7 @@ fn a_record_that_the_tuner_refuses_is_counted() {
     let old = Task { space: task().space.with_feasible(&|_| true), ..task() };
     let new = Task { space: task().space.with_feasible(&|c| c.level(0) == 0), ..task() };
     let (mut kept, _) = Persistent::open(&mut tuner, &old, &mut flash, LAYOUT).unwrap();
-    let tell = |kept: &mut Persistent<'_, &mut Flash, 6, 13, 0, 16, 16, 136>, levels: [u8; 6]| {
+    let tell = |kept: &mut Persistent<'_, &mut Flash, 6, 13, 0, 16, 16, 136>, levels: [trimtab::Level; 6]| {
         kept.tell(&old.space.combination(&levels).unwrap(), 1.0).unwrap();
     };
     tell(&mut kept, [0, 1, 0, 0, 0, 0]);

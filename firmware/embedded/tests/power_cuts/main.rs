@@ -18,6 +18,7 @@ mod hostile;
 mod limits;
 mod nothing_lost;
 mod slices;
+mod wide;
 
 const KNOBS: [Knob; 6] =
     [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];

@@ -83,7 +83,12 @@ impl Opaque {
         let levels = self.size() as u16;
         let values = self.part(&VALUES);
         let (linear, log) = (Knob::graded(values, Scale::Linear), Knob::graded(values, Scale::Log));
-        self.one_of(Knob::nominal(2), &[Knob::nominal(levels), Knob::ranked(levels), linear, log])
+        let range = Knob::range(self.float(), self.float(), self.float());
+        let log_range = Knob::log_range(self.float(), self.float(), self.size() as u32);
+        let by_hand =
+            Knob::Range { first: self.float(), last: self.float(), top: self.size() as u16, scale: Scale::Log };
+        let graded = [linear, log, range, log_range, by_hand];
+        self.one_of(self.one_of(Knob::nominal(2), &graded), &[Knob::nominal(levels), Knob::ranked(levels), linear, log])
     }
 
     /// A space of at most K knobs, now and then with infeasible combinations.

@@ -24,6 +24,7 @@ fn knobs(o: &Opaque) {
     let knobs = [o.knob(), o.knob(), o.knob()];
     for knob in o.part(&knobs) {
         keep((knob.levels(), knob.is_graded(), knob.position(o.size() as Level)));
+        keep((knob.is_range(), knob.value(o.size() as Level), knob.nearest(o.float())));
     }
     keep((features(o.part(&knobs)), graded_levels(o.part(&knobs)), cached_rows(o.part(&knobs), o.size())));
     if let Err(error) = Space::<2>::new(o.part(&knobs)) {
@@ -80,6 +81,7 @@ fn records(o: &Opaque, space: &Space<K>, c: &Combination<K>) {
     let event = o.one_of(o.one_of(Event::Told(o.float()), &[measured]), &events);
     let record = Record::new(c, event);
     keep((record.combination(space), event.value(), Record::<K>::most_bytes(o.size() % 5)));
+    keep(Record::<K>::bytes_for(space.knobs(), o.size() % 5));
     let (mut buffer, n) = ([0; Record::<K>::most_bytes(4)], o.size());
     match record.to_bytes(buffer.get_mut(..n).unwrap_or_default()) {
         Ok(bytes) => keep(bytes),

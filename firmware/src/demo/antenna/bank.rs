@@ -115,7 +115,7 @@ impl Parts {
 impl defmt::Format for Parts {
     fn format(&self, f: defmt::Formatter<'_>) {
         let (inductors, capacitors, side) = (self.inductor_code, self.capacitor_code, self.topology.name());
-        defmt::write!(f, "inductors {=u8:07b}, capacitors {=u8:07b} on the {=str}", inductors, capacitors, side);
+        defmt::write!(f, "inductors {=u16:07b}, capacitors {=u16:07b} on the {=str}", inductors, capacitors, side);
     }
 }
 

@@ -34,7 +34,10 @@ pub(crate) const HEAT: Entry = Entry {
     about: "heat kernel of the Hamming graph with one scale, EI, 1-step ascents; our re-implementation",
     source: "Doumont, Picheny, Borovitskiy and Moss, NeurIPS 2025",
     fallback: super::DRAW,
-    start: |task| Ok(Box::new(Heat::new(task))),
+    start: |task| {
+        super::refuse_ranges(task, "heat")?;
+        Ok(Box::new(Heat::new(task)))
+    },
 };
 
 /// The prior of ln β: two levels have the correlation tanh β, from 0.05 to 0.9999.

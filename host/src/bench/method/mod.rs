@@ -100,6 +100,17 @@ pub(crate) struct Entry {
     pub(crate) start: fn(&Task<'_>) -> Result<Box<dyn Method>, Error>,
 }
 
+/// Refuses knobs of so many levels that a table of all pairs would not fit.
+fn refuse_ranges(task: &Task<'_>, name: &str) -> Result<(), Error> {
+    match task.knobs.iter().find(|knob| knob.levels() > ::trimtab::MOST_LISTED) {
+        Some(knob) => Err(Error::Usage(format!(
+            "{name} keeps a number per pair of levels, and a knob here has {} levels; leave {name} out",
+            knob.levels()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The usual fallback.
 const DRAW: &str = "a random combination that was not measured";
 
@@ -232,6 +243,22 @@ mod tests {
                 if let Some(own) = method.recommend() {
                     assert!(expected[..=i].contains(&own.levels), "{}", entry.name);
                     assert!(own.belief.is_some_and(|(mean, sd)| mean.is_finite() && sd >= 0.0), "{}", entry.name);
+                }
+            }
+        }
+    }
+
+    /// Most methods take ranges of thousands of levels; two say why they do not.
+    #[test]
+    fn ranges_are_raced_or_refused() {
+        let knobs = [Knob::range(0.0, 4095.0, 1.0), Knob::nominal(3), Knob::log_range(1.0, 100.0, 300)];
+        let task = Task { knobs: &knobs, seed: 1, budget: 10 };
+        for entry in METHODS.iter().filter(|entry| entry.name != "casmopolitan") {
+            match (entry.start)(&task) {
+                Ok(_) => assert_eq!(trace(entry, &knobs, 1, 10).len(), 10, "{}", entry.name),
+                Err(error) => {
+                    assert!(["combo", "heat"].contains(&entry.name), "{}: {error}", entry.name);
+                    assert!(error.to_string().contains("4096 levels; leave"), "{error}");
                 }
             }
         }

@@ -155,10 +155,8 @@ impl Run {
         }
         let words = levels.iter().enumerate().map(|(place, level)| {
             let text = match knob(place) {
-                Some(Knob::Graded { values, .. }) => {
-                    values.get(usize::from(*level)).map_or_else(|| level.to_string(), |value| short((*value).into()))
-                }
-                _ => level.to_string(),
+                Some(knob) => knob.value(*level).map_or_else(|| level.to_string(), |value| short(value.into())),
+                None => level.to_string(),
             };
             self.knob_name(place).map_or_else(|| text.clone(), |name| format!("{name}={text}"))
         });
@@ -170,6 +168,10 @@ impl Run {
         *heard = match (&part.shape, std::mem::take(heard)) {
             (Shape::Nominal { levels }, _) => Heard::Whole(Knob::nominal(*levels)),
             (Shape::Ranked { levels }, _) => Heard::Whole(Knob::ranked(*levels)),
+            (Shape::Range { is_log, top, ends: [first, last] }, _) => {
+                let scale = if *is_log { Scale::Log } else { Scale::Linear };
+                Heard::Whole(Knob::Range { first: *first, last: *last, top: *top, scale })
+            }
             (Shape::Graded { is_log, levels, first, values }, before) => {
                 let scale = if *is_log { Scale::Log } else { Scale::Linear };
                 let mut all = match before {

@@ -47,12 +47,12 @@ impl Step {
             Frame::Happened { levels, event, resumed: false } => (Kind::Told, *levels, *event),
             Frame::Hello(_) | Frame::Knob(_) | Frame::Name { .. } | Frame::End => return None,
         };
-        Some(Self { number, kind, levels: levels.to_vec(), event, is_known })
+        Some(Self { number, kind, levels: levels.iter().collect(), event, is_known })
     }
 
     /// The frame of the step.
     pub(crate) fn frame(&self) -> Frame<'_> {
-        let levels = &self.levels;
+        let levels = self.levels.as_slice().into();
         let proposed = |o: &Predicted| Proposed { levels, mean: o.mean, std_dev: o.std_dev, score: o.score };
         match &self.kind {
             Kind::Measured(predicted) => Frame::Measured { proposed: proposed(predicted), event: self.event },

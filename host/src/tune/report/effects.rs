@@ -34,6 +34,8 @@ use crate::space::NamedSpace;
 /// Most knobs whose pairs are examined, and most levels of each.
 const MOST_PAIRED: usize = 24;
 const MOST_CELLS: usize = 4;
+/// Levels of a range at which its effect is predicted; other knobs are predicted at all of theirs.
+const MOST_SHOWN: usize = 33;
 /// Most draws to find an allowed combination.
 const DRAWS: usize = 200;
 
@@ -55,6 +57,8 @@ pub(super) struct Learned<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effect {
     pub(super) knob: usize,
+    /// The levels: all, or some of a range.
+    pub(super) at: Vec<Level>,
     /// Mean and standard deviation per level; `None` where it is always forbidden or fails.
     pub(super) levels: Vec<Option<(f64, f64)>>,
     /// How often each level failed, if it always does.
@@ -81,14 +85,14 @@ impl<'a> Learned<'a> {
         failing: &'a [Count],
         predictions: usize,
     ) -> Self {
-        let levels: usize = space.knobs().iter().map(|knob| knob.levels().len()).sum();
+        let levels: usize = space.knobs().iter().map(|knob| shown_levels(knob.count()).len()).sum();
         let count = (predictions / (2 * levels).max(1)).clamp(8, 64);
         let stride = measured.len().div_ceil(count / 2).max(1);
         let mut backgrounds: Vec<_> = measured.iter().step_by(stride).cloned().collect();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
         while backgrounds.len() < count {
             let mut draws = (0..DRAWS).map(|_| {
-                let level = |knob: &crate::space::NamedKnob| random.random_range(0..knob.levels().len()) as Level;
+                let level = |knob: &crate::space::NamedKnob| random.random_range(0..knob.count()) as Level;
                 space.knobs().iter().map(level).collect::<Vec<Level>>()
             });
             let is_known = |levels: &[Level]| !failing.iter().any(|count| levels[count.knob] == count.level);
@@ -106,15 +110,15 @@ impl<'a> Learned<'a> {
     }
 
     fn effect(&self, knob: usize) -> Effect {
-        let count = self.space.knobs()[knob].levels().len();
-        let mut sums = vec![(0.0, 0.0, 0.0); count];
+        let at = shown_levels(self.space.knobs()[knob].count());
+        let mut sums = vec![(0.0, 0.0, 0.0); at.len()];
         let (mut squares, mut changes) = (0.0, 0.0);
         for background in &self.backgrounds {
             let here = self.turned(background, &[]);
-            for (level, sum) in sums.iter_mut().enumerate() {
-                let Some((mean, std_dev)) = self.turned(background, &[(knob, level as Level)]) else { continue };
+            for (level, sum) in at.iter().zip(&mut sums) {
+                let Some((mean, std_dev)) = self.turned(background, &[(knob, *level)]) else { continue };
                 *sum = (sum.0 + 1.0, sum.1 + mean, sum.2 + std_dev);
-                if let Some((here, _)) = here.filter(|_| background[knob] != level as Level) {
+                if let Some((here, _)) = here.filter(|_| background[knob] != *level) {
                     squares += (mean - here) * (mean - here);
                     changes += 1.0;
                 }
@@ -125,8 +129,8 @@ impl<'a> Learned<'a> {
         let means = || levels.iter().flatten().map(|(mean, _)| *mean);
         let spread = means().fold(f64::NEG_INFINITY, f64::max) - means().fold(f64::INFINITY, f64::min);
         let sensitivity = if changes > 0.0 { (squares / changes).sqrt() } else { 0.0 };
-        let failed = (0..count).map(|level| self.failed(knob, level as Level)).collect();
-        Effect { knob, spread: spread.max(0.0), levels, failed, sensitivity }
+        let failed = at.iter().map(|level| self.failed(knob, *level)).collect();
+        Effect { knob, at, spread: spread.max(0.0), levels, failed, sensitivity }
     }
 
     /// The pairs that interact, strongest first.
@@ -144,7 +148,7 @@ impl<'a> Learned<'a> {
         for (i, &a) in knobs.iter().enumerate() {
             for &b in &knobs[i + 1..] {
                 let levels = [a, b].map(|knob| {
-                    let mut levels = spread(self.space.knobs()[knob].levels().len(), MOST_CELLS);
+                    let mut levels = spread(self.space.knobs()[knob].count(), MOST_CELLS);
                     levels.retain(|level| self.failed(knob, *level).is_none());
                     levels
                 });
@@ -208,6 +212,11 @@ impl<'a> Learned<'a> {
         }
         self.space.is_allowed(&levels).then(|| (self.predict)(&levels))?
     }
+}
+
+/// The levels that a figure of a knob shows.
+pub(super) fn shown_levels(count: usize) -> Vec<Level> {
+    spread(count, if count > trimtab::MOST_LISTED { MOST_SHOWN } else { count })
 }
 
 /// At most `most` levels, spread evenly.

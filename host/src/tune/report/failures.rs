@@ -38,7 +38,14 @@ pub(super) struct Count {
 fn counts(history: &History, space: &NamedSpace) -> Vec<Count> {
     let mut counts: Vec<Count> = Vec::new();
     for (knob, own) in space.knobs().iter().enumerate() {
-        for level in (0..own.levels().len()).map(|level| level as Level) {
+        let mut levels: Vec<Level> = (0..own.count()).map(|level| level as Level).collect();
+        if own.count() > trimtab::MOST_LISTED {
+            // Most levels of a range were never measured.
+            levels = history.outcomes().filter_map(|trial| trial.levels.get(knob).copied()).collect();
+            levels.sort_unstable();
+            levels.dedup();
+        }
+        for level in levels {
             let with = || history.outcomes().filter(|trial| trial.levels.get(knob) == Some(&level));
             let failed = with().filter(|trial| trial.value().is_none()).count();
             counts.push(Count { knob, level, failed, succeeded: with().count() - failed });

@@ -10,7 +10,7 @@
 
 use std::fmt::Write;
 
-use trimtab::Goal;
+use trimtab::{Goal, Level};
 
 use super::effects::Effect;
 use crate::draw::number::{short, with_error};
@@ -281,19 +281,19 @@ pub(super) fn expectations(history: &History, noise: f64) -> impl Iterator<Item 
 }
 
 /// Names below their places, as far as there is room.
-fn level_names(svg: &mut Svg, knob: &NamedKnob, places: &[f64]) {
-    let longest = (0..places.len()).map(|level| knob.short(level as u8).chars().count()).max().unwrap_or(1);
+fn level_names(svg: &mut Svg, knob: &NamedKnob, levels: &[Level], places: &[f64]) {
+    let longest = levels.iter().map(|level| knob.short(*level).chars().count()).max().unwrap_or(1);
     let gap = if places.len() > 1 { places[1] - places[0] } else { ACROSS.1 - ACROSS.0 };
     // Less a letter, which keeps neighbours apart.
     let room = |every: usize| ((gap * every as f64 / 7.4) as usize).saturating_sub(1);
     // Numbers can be left out, because their neighbours tell; words are cut instead.
-    let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
+    let is_graded = levels.iter().all(|level| knob.number(*level).is_some());
     let wanted = if is_graded { longest } else { 4 };
     let every = (1..=places.len()).find(|every| room(*every) >= wanted).unwrap_or(places.len().max(1));
-    for (level, at) in places.iter().enumerate() {
+    for (i, (level, at)) in levels.iter().zip(places).enumerate() {
         svg.line((*at, UPWARDS.0), (*at, UPWARDS.0 + 4.0), "tick");
-        if level.is_multiple_of(every) {
-            svg.text(*at, UPWARDS.0 + 17.0, "number middle", &cut(&knob.short(level as u8), room(every).max(4)));
+        if i.is_multiple_of(every) {
+            svg.text(*at, UPWARDS.0 + 17.0, "number middle", &cut(&knob.short(*level), room(every).max(4)));
         }
     }
 }
@@ -320,7 +320,7 @@ pub(super) fn effect(knob: &NamedKnob, effect: &Effect, range: Range, cost: &str
     let about = "The mean of the predictions with the knob at each level, with one standard deviation.";
     let mut svg = begin(&title, about, &y, cost);
     let points: Vec<_> = places.iter().zip(&effect.levels).filter_map(|(at, level)| Some((*at, (*level)?))).collect();
-    let is_graded = (0..places.len()).all(|level| knob.number(level as u8).is_some());
+    let is_graded = effect.at.iter().all(|level| knob.number(*level).is_some());
     if is_graded && points.len() > 1 {
         let upper = points.iter().map(|(at, (mean, std_dev))| (*at, y.place(mean + std_dev)));
         let lower = points.iter().rev().map(|(at, (mean, std_dev))| (*at, y.place(mean - std_dev)));
@@ -331,22 +331,22 @@ pub(super) fn effect(knob: &NamedKnob, effect: &Effect, range: Range, cost: &str
             svg.line((*at, y.place(mean - std_dev)), (*at, y.place(mean + std_dev)), "doubt wide");
         }
     }
-    for (level, (at, mean_and_std_dev)) in places.iter().zip(&effect.levels).enumerate() {
+    for (level, (at, mean_and_std_dev)) in effect.at.iter().zip(places.iter().zip(&effect.levels)) {
         let Some((mean, std_dev)) = mean_and_std_dev else { continue };
-        let title = format!("{}: {}", knob.label(level as u8), shown_with(*mean, *std_dev));
+        let title = format!("{}: {}", knob.label(*level), shown_with(*mean, *std_dev));
         let place: [(&str, &dyn std::fmt::Display); 4] =
             [("cx", &number(*at)), ("cy", &number(y.place(*mean))), ("r", &"4"), ("class", &"mean")];
         svg.element_with_title("circle", &place, &title);
     }
-    for (level, (at, failed)) in places.iter().zip(&effect.failed).enumerate() {
+    for (level, (at, failed)) in effect.at.iter().zip(places.iter().zip(&effect.failed)) {
         let Some(failed) = failed else { continue };
-        let title = format!("{}: failed {failed} of {failed} times", knob.label(level as u8));
+        let title = format!("{}: failed {failed} of {failed} times", knob.label(*level));
         let place: [(&str, &dyn std::fmt::Display); 4] =
             [("cx", &number(*at)), ("cy", &number(UPWARDS.0 - 4.0)), ("r", &"3"), ("class", &"lost")];
         svg.element_with_title("circle", &place, &title);
         svg.text(*at, UPWARDS.0 - 12.0, "number middle", "failed");
     }
-    level_names(&mut svg, knob, &places);
+    level_names(&mut svg, knob, &effect.at, &places);
     end(svg, "level")
 }
 
@@ -356,10 +356,15 @@ pub(super) fn effect_range(effects: &[Effect]) -> Range {
     Range::around(ends.flat_map(|(mean, std_dev)| [mean - std_dev, mean + std_dev]), false)
 }
 
-/// A line for some levels of one knob over the levels of another.
-pub(super) fn interaction(a: &NamedKnob, b: (&NamedKnob, &[u8]), grid: &[Vec<Option<f64>>], cost: &str) -> String {
+/// A line for some levels of one knob over those of another.
+pub(super) fn interaction(
+    (a, across): (&NamedKnob, &[Level]),
+    b: (&NamedKnob, &[Level]),
+    grid: &[Vec<Option<f64>>],
+    cost: &str,
+) -> String {
     let y = Range::around(grid.iter().flatten().flatten().copied(), false).axis(UPWARDS);
-    let places = places(a.levels().len());
+    let places = places(across.len());
     let title = format!("{} by {}", cut(a.name(), 24), cut(b.0.name(), 24));
     let mut svg = begin(&title, "Lines that are not parallel show that the knobs interact.", &y, cost);
     for (i, row) in grid.iter().enumerate() {
@@ -371,7 +376,7 @@ pub(super) fn interaction(a: &NamedKnob, b: (&NamedKnob, &[u8]), grid: &[Vec<Opt
         }
         svg.end_group();
     }
-    level_names(&mut svg, a, &places);
+    level_names(&mut svg, a, across, &places);
     end(svg, a.name())
 }
 

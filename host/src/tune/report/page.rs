@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use trimtab::{Goal, Level};
 
-use super::effects::{Effect, Learned, Pair, spread};
+use super::effects::{Effect, Learned, Pair, shown_levels, spread};
 use super::failures;
 use super::figures::{self, estimate, shown, shown_with};
 use crate::draw::ABOUT;
@@ -311,16 +311,15 @@ impl Page<'_> {
         let rows = effects.iter().map(|effect| {
             let knob = &knobs[effect.knob];
             let is_better = |a: f64, b: f64| is_better(self.goal(), a, b);
-            let mut best: Option<(usize, f64)> = None;
-            for (level, mean) in effect.levels.iter().enumerate().filter_map(|(i, level)| Some((i, level.as_ref()?.0)))
-            {
+            let mut best: Option<(Level, f64)> = None;
+            let means = effect.at.iter().zip(&effect.levels);
+            for (level, mean) in means.filter_map(|(at, level)| Some((*at, level.as_ref()?.0))) {
                 if best.is_none_or(|(_, best)| is_better(mean, best)) {
                     best = Some((level, mean));
                 }
             }
-            let (level, mean) = best.map_or((String::new(), String::new()), |(level, mean)| {
-                (knob.short(level as Level), estimate(mean, 4))
-            });
+            let (level, mean) =
+                best.map_or((String::new(), String::new()), |(level, mean)| (knob.short(level), estimate(mean, 4)));
             [knob.name().to_string(), estimate(effect.spread, 3), level, mean].map(|cell| figures::cut(&cell, 60))
         });
         let heads = ["knob", "difference", "best level on average", "expected there"];
@@ -344,15 +343,15 @@ impl Page<'_> {
         for pair in pairs.iter().take(DRAWN_PAIRS).filter(|pair| pair.strength > 0.1 * strongest) {
             // The knob with more levels goes across.
             let mut both = pair.knobs;
-            if knobs[both[0]].levels().len() < knobs[both[1]].levels().len() {
+            if knobs[both[0]].count() < knobs[both[1]].count() {
                 both.reverse();
             }
             let [a, b] = both.map(|knob| &knobs[knob]);
-            let across: Vec<Level> = (0..a.levels().len()).map(|level| level as Level).collect();
-            let lines = spread(b.levels().len(), figures::MOST_LINES);
+            let across = shown_levels(a.count());
+            let lines = spread(b.count(), figures::MOST_LINES);
             let grid = learned.grid(both, [&across, &lines]);
             html += "<figure>\n<div class=\"panels\">\n";
-            html += &figures::interaction(a, (b, &lines), &grid, self.cost());
+            html += &figures::interaction((a, &across), (b, &lines), &grid, self.cost());
             let _ = write!(html, "</div>\n<figcaption>{}: <span class=\"keys\">", escape(b.name()));
             for (i, level) in lines.iter().enumerate() {
                 let _ =

@@ -315,7 +315,7 @@ fn the_sequence_is_that_of_the_core() {
             "knobs": {"opt": "O1,O2,O3,Os", "block": "16..144:16", "gain": "log:1,3,10,30,100", "lto": [false, true],
                 "mode": ["a", "b", "c"]},
         }));
-        let named = |levels: &[u8]| {
+        let named = |levels: &[trimtab::Level]| {
             let [opt, block, gain, lto, mode] = [0, 1, 2, 3, 4].map(|i| usize::from(levels[i]));
             let (opt, mode) = (["O1", "O2", "O3", "Os"][opt], ["a", "b", "c"][mode]);
             json!({"opt": opt, "block": RANGE[block] as u32, "gain": VALUES[gain] as u32, "lto": lto == 1, "mode": mode})

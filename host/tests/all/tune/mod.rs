@@ -81,7 +81,7 @@ fn the_same_costs_give_the_same_sequence_as_the_core() {
     const CORE: [Knob; 3] =
         [Knob::nominal(4), Knob::graded(VALUES[0], Scale::Linear), Knob::graded(VALUES[1], Scale::Linear)];
     type Three = trimtab::tuner!(CORE, observations: 30, rows: 256);
-    let cost = |levels: &[u8]| {
+    let cost = |levels: &[trimtab::Level]| {
         let [unroll, block] = [0, 1].map(|i| VALUES[i][usize::from(levels[i + 1])] as i64);
         let opt = [40, 15, 0, 60][usize::from(levels[0])];
         (opt + 10 * (unroll - 4) * (unroll - 4) + (block - 96) * (block - 96) / 16) as f32

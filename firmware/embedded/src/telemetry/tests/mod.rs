@@ -31,7 +31,7 @@ fn space() -> Space<4> {
     Space::new(&KNOBS).unwrap()
 }
 
-fn cost(levels: &[u8]) -> f32 {
+fn cost(levels: &[trimtab::Level]) -> f32 {
     levels.iter().enumerate().map(|(i, level)| (f32::from(*level) - 2.0 * i as f32).abs()).sum()
 }
 
@@ -206,7 +206,7 @@ fn a_changed_bit_of_any_proposal_is_found() {
         ("expected", |p| p.mean = f32::from_bits(p.mean.to_bits() ^ 1)),
         ("standard deviation", |p| p.std_dev = f32::from_bits(p.std_dev.to_bits() ^ 1)),
         ("score", |p| p.score = f32::from_bits(p.score.to_bits() ^ 1)),
-        ("level 77 of knob 0", |p| p.levels = &[77, 0, 0, 0]),
+        ("level 77 of knob 0", |p| p.levels = (&[77, 0, 0, 0][..]).into()),
     ];
     let mut found = 0;
     // Every third proposal, and the two asked at once.

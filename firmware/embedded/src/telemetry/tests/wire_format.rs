@@ -45,7 +45,7 @@ fn the_longest_frames_fit_the_asserted_room() {
     let part = KnobPart { place: 999, shape: Shape::Graded { is_log: true, levels: 256, first: 240, values } };
     assert!(wire::encode(u32::MAX, &Frame::Knob(part), &mut plain, &mut stuffed).is_some());
     // Three knobs take 34 bytes.
-    let proposed = Proposed { levels: &[1, 2, 3], mean: 0.1, std_dev: 0.1, score: 0.1 };
+    let proposed = Proposed { levels: (&[1, 2, 3][..]).into(), mean: 0.1, std_dev: 0.1, score: 0.1 };
     let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
     assert_eq!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).map(<[u8]>::len), Some(34));
     // 88 knobs in 128 bytes, and a thousand in 1040.
@@ -53,7 +53,7 @@ fn the_longest_frames_fit_the_asserted_room() {
         assert!(knobs + wire::BESIDE_LEVELS <= room);
         let levels = std::vec![255; knobs];
         let (mut plain, mut stuffed) = (std::vec![0; room], std::vec![0; room]);
-        let proposed = Proposed { levels: &levels, mean: 0.1, std_dev: 0.1, score: 0.1 };
+        let proposed = Proposed { levels: (&levels[..]).into(), mean: 0.1, std_dev: 0.1, score: 0.1 };
         let frame = Frame::Measured { proposed, event: Event::Told(0.1) };
         assert!(wire::encode(u32::MAX, &frame, &mut plain, &mut stuffed).is_some(), "{knobs}");
     }
@@ -63,7 +63,7 @@ fn the_longest_frames_fit_the_asserted_room() {
 fn the_bytes_of_a_frame_by_hand() {
     // Version 1, number 5, kind 4, two levels 3 and 0, event Told of 0.5 (0x3f000000, little
     // endian), not resumed, then the checksum.
-    let frame = Frame::Happened { levels: &[3, 0], event: Event::Told(0.5), resumed: false };
+    let frame = Frame::Happened { levels: (&[3, 0][..]).into(), event: Event::Told(0.5), resumed: false };
     let plain = [1, 5, 4, 2, 3, 0, 0, 0, 0, 0, 0x3f, 0];
     let mut expected = plain.to_vec();
     expected.extend(CRC_OF_PLAIN.to_le_bytes());
@@ -91,4 +91,21 @@ fn foreign_versions_are_named_and_long_garbage_is_refused() {
     assert!((0..1000).all(|_| decoder.push(7).is_none()));
     assert_eq!(decoder.push(0), Some(Err(Fault::TooLong)));
     assert_eq!((decoder.garbled(), decoder.is_between()), (1, true));
+}
+
+/// Two bytes per level and a bit of the version; half a level is garbage.
+#[test]
+fn wide_levels_take_two_bytes_each() {
+    let (mut room, mut stuffed) = ([0; 64], [0; 64]);
+    let frame = Frame::Happened { levels: (&[3, 4095][..]).into(), event: Event::Failed, resumed: true };
+    let bytes = wire::encode(5, &frame, &mut room, &mut stuffed).unwrap();
+    assert_eq!(room[..10], [0x81, 5, 4, 4, 3, 0, 0xff, 0x0f, 1, 1]);
+    let mut read = bytes[..bytes.len() - 1].to_vec();
+    assert_eq!(wire::decode(&mut read), Ok((5, frame)));
+    let plain = [0x81, 5, 4, 3, 3, 0, 0xff, 1, 1];
+    let mut odd = plain.to_vec();
+    odd.extend(crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&plain).to_le_bytes());
+    let mut packed = [0; 32];
+    let length = cobs::encode(&odd, &mut packed);
+    assert_eq!(wire::decode(&mut packed[..length]), Err(wire::Fault::Garbled));
 }

@@ -45,13 +45,19 @@ pub(crate) const COMBO: Entry = Entry {
     about: "COMBO: diffusion kernel with sampled scales, EI, ascents on the graph; our re-implementation",
     source: "Oh, Tomczak, Gavves and Welling, NeurIPS 2019",
     fallback: super::DRAW,
-    start: |task| Ok(Box::new(Combo::new(task))),
+    start: |task| {
+        super::refuse_ranges(task, "combo")?;
+        Ok(Box::new(Combo::new(task)))
+    },
 };
 
 pub(crate) const COMBO_20K: Entry = Entry {
     name: "combo-20k",
     about: "COMBO that screens 20 000 combinations per ask, as its authors do; our re-implementation",
-    start: |task| Ok(Box::new(Combo { screened: 20_000, ..Combo::new(task) })),
+    start: |task| {
+        super::refuse_ranges(task, "combo-20k")?;
+        Ok(Box::new(Combo { screened: 20_000, ..Combo::new(task) }))
+    },
     ..COMBO
 };
 

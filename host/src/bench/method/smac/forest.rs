@@ -25,13 +25,13 @@
 //! - Cuts that gain nothing are made too, since exclusive-or needs them.
 //! - Ties between cuts are broken at random.
 //!
-//! **Cost.** Growing a tree takes O(n·knobs·depth), a prediction O(trees·depth). A node takes 48
+//! **Cost.** Growing a tree takes O(n·knobs·depth), a prediction O(trees·depth). A node takes 56
 //! bytes.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trimtab::{Knob, Level, MOST_LEVELS};
+use trimtab::{Knob, Level, MOST_LISTED};
 
 /// How to grow trees.
 #[derive(Clone, Copy, Debug)]
@@ -104,12 +104,14 @@ enum Node {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
     knob: u32,
-    left: [u64; MOST_LEVELS / 64],
+    /// For a range: the first level that goes right. 0 for others.
+    below: u32,
+    left: [u64; MOST_LISTED / 64],
 }
 
 impl Cut {
     fn new(knob: usize) -> Self {
-        Self { knob: knob as u32, left: [0; MOST_LEVELS / 64] }
+        Self { knob: knob as u32, below: 0, left: [0; MOST_LISTED / 64] }
     }
 
     fn add(&mut self, level: Level) {
@@ -118,6 +120,9 @@ impl Cut {
 
     fn is_left(&self, levels: &[Level]) -> bool {
         let level = levels[self.knob as usize];
+        if self.below > 0 {
+            return u32::from(level) < self.below;
+        }
         self.left[usize::from(level / 64)] >> (level % 64) & 1 == 1
     }
 }
@@ -163,9 +168,9 @@ struct Grower<'a> {
     order: Vec<usize>,
     /// Number of knobs considered for a cut.
     looked_at: usize,
-    /// The levels of each knob, ordered by position if it is graded.
+    /// The levels of each knob, ordered by position if it is graded; none for a range.
     levels: Vec<Vec<Level>>,
-    tallies: [Tally; MOST_LEVELS],
+    tallies: Vec<Tally>,
     /// Observed levels, in the order in which they can be cut.
     present: Vec<Level>,
 }
@@ -179,7 +184,8 @@ impl<'a> Grower<'a> {
         random: &'a mut Xoshiro256PlusPlus,
     ) -> Self {
         let levels = knobs.iter().map(|knob| {
-            let mut levels: Vec<Level> = (0..knob.levels()).map(|level| level as Level).collect();
+            let count = if knob.is_range() { 0 } else { knob.levels() };
+            let mut levels: Vec<Level> = (0..count).map(|level| level as Level).collect();
             levels.sort_by(|a, b| knob.position(*a).total_cmp(&knob.position(*b)));
             levels
         });
@@ -192,8 +198,8 @@ impl<'a> Grower<'a> {
             order: (0..knobs.len()).collect(),
             looked_at: ((settings.ratio * knobs.len() as f64) as usize).max(1),
             levels: levels.collect(),
-            tallies: [Tally::default(); MOST_LEVELS],
-            present: Vec::with_capacity(MOST_LEVELS),
+            tallies: vec![Tally::default(); knobs.iter().map(Knob::levels).max().unwrap_or(0)],
+            present: Vec::new(),
         }
     }
 
@@ -247,14 +253,26 @@ impl<'a> Grower<'a> {
 
     /// Tallies the responses, relative to their mean, per level of a knob, and orders the levels.
     fn tally(&mut self, knob: usize, rows: &[usize], mean: f64) {
-        self.tallies[..self.knobs[knob].levels()].fill(Tally::default());
+        let is_range = self.knobs[knob].is_range();
+        self.present.clear();
+        if is_range {
+            // Only the observed ones: a range has thousands.
+            self.present.extend(rows.iter().map(|row| self.observed[*row][knob]));
+            self.present.sort_unstable();
+            self.present.dedup();
+            self.present.iter().for_each(|level| self.tallies[usize::from(*level)] = Tally::default());
+        } else {
+            self.tallies[..self.knobs[knob].levels()].fill(Tally::default());
+        }
         for row in rows {
             let tally = &mut self.tallies[usize::from(self.observed[*row][knob])];
             tally.count += 1;
             tally.sum += self.responses[*row] - mean;
         }
         let tallies = &self.tallies;
-        self.present.clear();
+        if is_range {
+            return;
+        }
         self.present.extend(self.levels[knob].iter().filter(|level| tallies[usize::from(**level)].count > 0));
         if !self.knobs[knob].is_graded() {
             let mean = |level: &Level| tallies[usize::from(*level)].mean();
@@ -289,7 +307,10 @@ impl<'a> Grower<'a> {
     fn cut_at(&mut self, knob: usize, place: usize) -> Cut {
         let mut cut = Cut::new(knob);
         let scale = &self.knobs[knob];
-        if scale.is_graded() {
+        if scale.is_range() {
+            let (below, above) = (self.present[place - 1], self.present[place]);
+            cut.below = self.random.random_range(u32::from(below) + 1..=u32::from(above));
+        } else if scale.is_graded() {
             let (below, above) = (scale.position(self.present[place - 1]), scale.position(self.present[place]));
             let threshold = below + self.random.random::<f32>() * (above - below);
             // Rounding may reach the upper neighbour, which must go right.
