@@ -89,6 +89,7 @@ const BLOCKS: &[(&str, &str, How)] = &[
         "trimtab bench --problem bqp,ising,contamination",
         Run(&[("--seeds 6", "--seeds 1 --budget 2")]),
     ),
+    ("host/docs/quality.md", "trimtab bench --problem mixed", Run(&[("--seeds 12", "--seeds 1 --budget 2")])),
     ("host/docs/quality.md", "trimtab bench --problem bqp,antenna", Run(&[("--seeds 12", "--seeds 1 --budget 2")])),
     (
         "host/docs/quality.md",
