@@ -147,8 +147,10 @@ impl<const K: usize> PairSums<K> {
         let product = if M > 0 { self.add_graded(kernel, nominal, (a, rows), b) } else { nominal };
         self.pairs += product;
         self.weights += weight;
-        for (sums, set) in self.differing.chunks_mut(4).zip(&sets) {
-            if let Some(sum) = sums.as_flattened_mut().get_mut(usize::from(*set)) {
+        let (sums, rest) = self.differing.as_chunks_mut::<4>();
+        let fours = sums.iter_mut().map(|sums| sums.as_flattened_mut()).chain([rest.as_flattened_mut()]);
+        for (sums, set) in fours.zip(&sets) {
+            if let Some(sum) = sums.get_mut(usize::from(*set)) {
                 *sum += product;
             }
         }

@@ -392,3 +392,85 @@ fn a_space_with_idle_knobs_is_exhausted_once() {
     let mut mapped = std::boxed::Box::new(Mapped::new());
     assert_eq!(mapped.init(space, Config::default(), 2), Err(InitError::Conditions));
 }
+
+const LIMITED: [Knob; 3] = [Knob::ranked(6), Knob::nominal(3), Knob::ranked(5)];
+type Limited = crate::tuner!(LIMITED, observations: 24, rows: 64, limits: 1);
+
+/// The margin falls with the first knob; told until there are so many observations.
+fn limited(observations: usize, config: Config) -> std::boxed::Box<Limited> {
+    let mut tuner = std::boxed::Box::new(Limited::new());
+    tuner.init(Space::new(&LIMITED).unwrap(), config, 9).unwrap();
+    while tuner.len() < observations {
+        let c = tuner.ask().unwrap().combination;
+        tuner.tell_with(&c, f32::from(c.level(2)) - f32::from(c.level(0)), &[limited_margin(&c)]).unwrap();
+    }
+    tuner
+}
+
+fn limited_margin(c: &Combination<3>) -> f32 {
+    3.5 - f32::from(c.level(0)) - 0.5 * f32::from(c.level(1))
+}
+
+/// A fantasy has the margins that the model expects: it changes no mean, and what is likely to keep the
+/// limits or to break them only becomes more so.
+#[test]
+fn pending_combinations_do_not_change_where_limits_are() {
+    let mut tuner = limited(times(14, 6), Config { noise: Noise::None, ..Config::default() });
+    let space = tuner.space().clone();
+    let all: std::vec::Vec<_> = (0..=space.last_index()).filter_map(|i| space.at(i)).collect();
+    let chances =
+        |tuner: &Limited| -> std::vec::Vec<f32> { all.iter().map(|c| tuner.model.log_chance(&space, c)).collect() };
+    let before = chances(&tuner);
+    for i in 0..5 {
+        let c = all[17 * i + 3];
+        tuner.replay(&Record::new(&c, Event::Asked)).unwrap();
+    }
+    tuner.add_fantasies();
+    assert!(tuner.model.has_fantasies());
+    let is_likely = |log_chance: f32| log_chance > -core::f32::consts::LN_2;
+    for (before, after) in before.iter().zip(chances(&tuner)) {
+        let rounding = 0.02 * (1.0 + before.abs());
+        let is_kept = if is_likely(*before) { after > before - rounding } else { after < before + rounding };
+        assert!(is_kept, "{before} {after}");
+    }
+    assert!(before.iter().any(|own| is_likely(*own)) && before.iter().any(|own| !is_likely(*own)));
+}
+
+/// What is left after an eviction keeps its own margins.
+#[test]
+fn a_forgotten_observation_takes_its_margins_with_it() {
+    for when_full in [WhenFull::ForgetOldest, WhenFull::ForgetWorst] {
+        let mut tuner = limited(6, Config { when_full, observations: 6, ..Config::default() });
+        for _ in 0..times(10, 3) {
+            let c = tuner.ask().unwrap().combination;
+            tuner.tell_with(&c, f32::from(c.level(2)), &[limited_margin(&c)]).unwrap();
+            for o in tuner.observations() {
+                assert_eq!(tuner.margins(&o.combination), Some([limited_margin(&o.combination)]), "{when_full:?}");
+            }
+        }
+    }
+}
+
+/// Before anything keeps the limit, sweeps begin where it is broken least.
+#[test]
+fn sweeps_begin_where_limits_are_broken_least() {
+    let mut tuner = limited(0, Config::default());
+    for (level, margin) in [(0, -3.0), (2, -1.0), (4, -2.0)] {
+        let c = tuner.space().combination(&[level, 0, 0]).unwrap();
+        tuner.tell_with(&c, f32::from(level), &[margin]).unwrap();
+    }
+    assert_eq!((tuner.by_posterior(), tuner.sweep_start(None)), (None, Some(1)));
+    assert_eq!(tuner.sweep_start(Some(2)), Some(2));
+}
+
+/// What is unlikely to keep the limits is worth less: a run settles sooner, and repeats are worth more.
+#[test]
+fn the_expected_gain_counts_the_chance_to_keep_the_limits() {
+    let mut tuner = limited(times(12, 6), Config { noise: Noise::None, ..Config::default() });
+    tuner.ask().unwrap();
+    let (gain, log_chance) = (tuner.expected_gain().unwrap(), tuner.search.log_chance);
+    assert!(log_chance < 0.0);
+    tuner.search.log_chance = log_chance - 1.0;
+    let less = tuner.expected_gain().unwrap();
+    assert!((gain / less - core::f32::consts::E).abs() < 0.01, "{gain} {less}");
+}
