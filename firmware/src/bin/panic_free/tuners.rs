@@ -18,7 +18,7 @@ static PROJECTED: ConstStaticCell<Pair<5, 20, 3, 7, 24, { triangle(7) }>> = Cons
 /// Without a random map: the default, small and of a real size.
 static PLAIN: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }>> = ConstStaticCell::new(Pair::new());
 static REAL_PLAIN: ConstStaticCell<Pair<24, 48, 0, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
-static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 128, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
+static REAL: ConstStaticCell<Pair<24, 48, 8, 48, 64, { triangle(48) }>> = ConstStaticCell::new(Pair::new());
 
 /// With room for a prior.
 static WITH_PRIOR: ConstStaticCell<Pair<5, 20, 0, 7, 24, { triangle(7) }, PRIOR>> = ConstStaticCell::new(Pair::new());
