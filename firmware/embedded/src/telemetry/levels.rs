@@ -103,7 +103,7 @@ impl defmt::Format for Levels<'_> {
             Form::Numbers(levels) => defmt::write!(f, "{=[?]}", levels),
             Form::Bytes(levels) => defmt::write!(f, "{=[u8]}", levels),
             Form::Pairs(levels) => {
-                levels.iter().for_each(|level| defmt::write!(f, "{=u16} ", u16::from_le_bytes(*level)))
+                levels.iter().for_each(|level| defmt::write!(f, "{=u16} ", u16::from_le_bytes(*level)));
             }
         }
     }
