@@ -78,7 +78,7 @@ impl core::error::Error for ImageError {}
 /// journal.append(&Entry::Record(Record::new(&c, Event::Told(0.5))))?;
 ///
 /// let mut bytes = [0; 512];
-/// flash.read(0, &mut bytes)?;
+/// flash.read(0, &mut bytes).map_err(|_| "the flash refuses")?;
 /// let geometry = Geometry { page: 256, word: 4, records: 4, knobs: 2, limits: 0 };
 /// let mut levels = Vec::new();
 /// let damaged = read_image::<8>(&bytes, geometry, |entry| {
