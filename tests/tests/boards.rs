@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs, process};
 
 use object::{Object as _, ObjectSection as _, SectionFlags};
+use trimtab::{Knob, Scale, fleet_fingerprint};
 use trimtab_tests::board::{BOARDS, Board, MPS2_AN386, STM32F405};
 use trimtab_tests::image::{Image, Profile};
 use trimtab_tests::qemu::Session;
@@ -156,8 +157,53 @@ fn a_copy_of_the_template_is_formatted_builds_and_runs() {
     let guide = fs::read_to_string(root().join("firmware/docs/guide.md")).unwrap();
     assert!(said.contains("(0.0, Settings {") && guide.contains(said.trim()), "{said}");
 
+    // With a prior, by the changes that its README lists.
+    let (readme, main) = (folder.0.join("README.md"), folder.0.join("src/main.rs"));
+    let changed = with_prior(&fs::read_to_string(&main).unwrap(), &fs::read_to_string(readme).unwrap());
+    fs::write(&main, changed).unwrap();
+    let bytes = prior().iter().map(|byte| format!("{byte}, ")).collect::<String>();
+    let constant = format!("#[rustfmt::skip]\npub static PRIOR: [u8; {}] = [{bytes}];\n", prior().len());
+    fs::write(folder.0.join("src/prior.rs"), constant).unwrap();
+    cargo(&["fmt", "--check"]);
+    let said = cargo(&["run", "--release"]);
+    assert!(said.contains("(0.0, Settings { input: 1, gain: 6, picofarad: 47.0 })"), "{said}");
+
     let again = template::create(&folder.0).unwrap_err().to_string();
     assert!(again.contains("name a new folder"), "{again}");
+}
+
+/// The program after the changes in its README: lines with `-` become those with `+` after them.
+fn with_prior(program: &str, readme: &str) -> String {
+    let diff = readme.split("```diff\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let mut program = program.to_string();
+    for change in diff.split("\n-").map(|change| change.trim_start_matches('-').trim_end()) {
+        let (old, new) = change.split_once('\n').unwrap();
+        let new: Vec<&str> = new.lines().map(|line| line.strip_prefix('+').unwrap()).collect();
+        assert_eq!(program.matches(&format!("{old}\n")).count(), 1, "{old}");
+        program = program.replace(&format!("{old}\n"), &format!("{}\n", new.join("\n")));
+    }
+    program
+}
+
+/// A prior of the template's knobs: one pseudo-point, which is its best.
+fn prior() -> Vec<u8> {
+    let knobs = [Knob::nominal(4), Knob::ranked(8), Knob::graded(&[10.0, 22.0, 47.0, 100.0, 220.0], Scale::Log)];
+    let best = 1 | 6 << 2 | 2 << 5;
+    let mut bytes = b"TTP1\0\0\0\0\0\x01\x06\0\x0a\0\0\0".to_vec();
+    bytes.extend(fleet_fingerprint(&knobs).to_le_bytes());
+    // Cap, centre, unit; the rest's variance, all of it by the product kernel; no noise; the mean's scale.
+    for number in [20.0f32, 8.0, 4.0, 0.5, 1.0, 1e-3, 0.0, 1e-3] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.push(best);
+    bytes.extend((-1000i16).to_le_bytes());
+    bytes.push(best);
+    let length = (bytes.len() + 8) as u16;
+    bytes[4..6].copy_from_slice(&length.to_le_bytes());
+    let fnv = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
+    bytes.extend(sum.to_le_bytes());
+    bytes
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! | `limited` | there are limits, and every third measurement fails |
 //! | `infeasible` | the predicate allows nothing that is drawn at random |
 
-use trimtab::{Cache, Combination, Config, Error, Event, Space, Tuner};
+use trimtab::{Cache, Combination, Config, Error, Event, FleetPrior, Space, Tuner};
 
 use super::Meter;
 
@@ -96,6 +96,32 @@ impl Meter {
         Ok(())
     }
 
+    /// Runs the cases that a prior makes dearer on a tuner with one.
+    pub fn slices_with_prior<
+        const K: usize,
+        const M: usize,
+        const D: usize,
+        const T: usize,
+        const L: usize,
+        const P: usize,
+        const N: usize,
+    >(
+        &mut self,
+        tuner_name: &str,
+        space: &Space<K>,
+        cost: impl Fn(&Combination<K>) -> f32,
+        tuner: &mut Tuner<K, M, D, T, L, P, N>,
+        prior: &FleetPrior,
+    ) -> Result<(), Error> {
+        let mut cache = Cache::<D, T, 0>::new();
+        for (name, case) in [("plain", Case::Plain), ("failing", Case::Failing), ("batch", Case::Batch)] {
+            tuner.init_with_prior(space.clone(), Config::default(), prior, 1)?;
+            let longest = self.slices_of(case, &cost, tuner, &mut cache)?;
+            self.print(tuner_name, name, &longest);
+        }
+        Ok(())
+    }
+
     fn slices_of<
         const K: usize,
         const M: usize,
@@ -103,13 +129,14 @@ impl Meter {
         const T: usize,
         const L: usize,
         const P: usize,
+        const N: usize,
         const C: usize,
         const G: usize,
     >(
         &mut self,
         case: Case,
         cost: &impl Fn(&Combination<K>) -> f32,
-        tuner: &mut Tuner<K, M, D, T, L, P, 0, G>,
+        tuner: &mut Tuner<K, M, D, T, L, P, N, G>,
         cache: &mut Cache<D, T, C>,
     ) -> Result<Longest, Error> {
         let mut longest = Longest::default();

@@ -14,14 +14,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 use trimtab::{Goal, Knob, Level, fleet_fingerprint};
+use trimtab_embedded::journal::Geometry;
 
-use super::log::{self, Board};
+use super::log::{self, Board, Flash};
 use super::model::{Log, Model};
 use super::outlook::Outlook;
 use super::{page, stats};
 use crate::draw::number::{rough, short};
 use crate::error::Error;
 use crate::locked;
+use crate::space::NamedSpace;
 use crate::terminal;
 
 const HELP: &str = "\
@@ -30,6 +32,8 @@ Examples:
   trimtab tune --prior prior.bin …                       tune the next one with what they taught
   trimtab learn --add prior.bin board-11.jsonl           add a board later, without the old logs
   trimtab learn board-*.log --out prior.bin --rust src/prior.rs    a constant for the firmware
+  trimtab learn board-*.bin --out prior.bin --flash-page 2048 --flash-word 8 --flash-records 40 \
+      --space space.toml --goal minimise                 copies of the flash that a chip keeps its log in
 
 A log is what `trimtab tune --log` or `trimtab watch --log` keeps, or an export of `trimtab serve`; one per board, all of
 the same knobs in the same order. Beside prior.bin come prior.fleet, which --add needs, and prior.html.";
@@ -54,6 +58,24 @@ pub(crate) struct LearnArgs {
     /// Also write the prior as a constant for a Rust program
     #[arg(long, value_name = "FILE")]
     rust: Option<PathBuf>,
+    /// Binary logs are copies of a chip's flash, exactly its journal, with pages of so many bytes
+    #[arg(long, value_name = "BYTES", requires_all = ["flash_word", "flash_records", "space", "goal"])]
+    flash_page: Option<usize>,
+    /// Bytes that the flash writes at once
+    #[arg(long, value_name = "BYTES", requires = "flash_page")]
+    flash_word: Option<usize>,
+    /// Records that fill a page: `records` of the program's Layout
+    #[arg(long, value_name = "COUNT", requires = "flash_page")]
+    flash_records: Option<u16>,
+    /// Limits of the program's tuner
+    #[arg(long, value_name = "COUNT", default_value_t = 0, requires = "flash_page")]
+    flash_limits: usize,
+    /// The knobs of the program, in its order, for copies of a flash
+    #[arg(long, value_name = "FILE", requires = "flash_page")]
+    space: Option<PathBuf>,
+    /// Whether the program's values are good when small or when large: a flash does not say it
+    #[arg(long, value_name = "WHAT", value_parser = ["minimise", "maximise"], requires = "flash_page")]
+    goal: Option<String>,
     /// Print only the files that were written
     #[arg(short, long)]
     quiet: bool,
@@ -61,7 +83,8 @@ pub(crate) struct LearnArgs {
 
 /// Learns, writes and prints.
 pub(crate) fn run(args: &LearnArgs) -> Result<(), Error> {
-    let boards = args.logs.par_iter().map(|path| log::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let flash = flash(args)?;
+    let boards = args.logs.par_iter().map(|path| log::read(path, flash.as_ref())).collect::<Result<Vec<_>, _>>()?;
     check(&boards)?;
     let Some(first) = boards.first() else { return Err(Error::Usage("name at least one log".into())) };
     let (names, knobs, goal) = (first.names.clone(), first.knobs.clone(), first.goal);
@@ -96,6 +119,21 @@ pub(crate) fn run(args: &LearnArgs) -> Result<(), Error> {
         let _ = write!(files, ", {}", rust.display());
     }
     terminal::print(&if args.quiet { format!("{files}\n") } else { format!("{text}written   {files}\n") })
+}
+
+/// How copies of a flash are to be read.
+fn flash(args: &LearnArgs) -> Result<Option<Flash>, Error> {
+    let (Some(page), Some(word), Some(records), Some(path), Some(goal)) =
+        (args.flash_page, args.flash_word, args.flash_records, &args.space, &args.goal)
+    else {
+        return Ok(None);
+    };
+    let space = NamedSpace::read(path)?;
+    let is_wide = space.knobs().iter().any(|knob| knob.count() > trimtab::MOST_LISTED);
+    let (knobs, limits) = (space.knobs().len(), args.flash_limits);
+    let geometry = Geometry { page, word, records, knobs, is_wide, limits };
+    let goal = if goal == "maximise" { Goal::Maximise } else { Goal::Minimise };
+    Ok(Some(Flash { geometry, space, goal }))
 }
 
 /// Writes a whole file or leaves the old one: statistics may be all that is left of many boards.

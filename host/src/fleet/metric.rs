@@ -24,6 +24,8 @@ use crate::bench::method::surrogate::{matern52, matern52_slope};
 pub(crate) struct Measured {
     pub(crate) levels: Vec<Vec<trimtab::Level>>,
     pub(crate) y: Vec<f64>,
+    /// How many of the last ones failed.
+    pub(crate) failed: usize,
 }
 
 /// A metric with the share of the variance that it does not explain.
@@ -195,6 +197,7 @@ mod tests {
                 .map(|_| knobs.iter().map(|knob| random.random_range(0..knob.levels()) as trimtab::Level).collect())
                 .collect(),
             y: (0..9).map(|_| random.random_range(-1.0..1.0)).collect(),
+            failed: 0,
         };
         let boards = [board(), board()];
         let flat = Metric { map: Vec::new(), weight: 0.0 };

@@ -109,6 +109,7 @@ fn run(model: &Model, sums: &Sums, log: &Log, board: &Whitened) -> usize {
     let target = sorted[0] + 0.05 * (sorted[count / 2] - sorted[0]);
     let mut done: Vec<usize> = Vec::new();
     while done.len() < count {
+        // Failures follow the costs of a board; it would not stop at one.
         let open = (0..count).filter(|i| !done.contains(i));
         let score: Box<dyn Fn(usize) -> f64> = if done.is_empty() {
             Box::new(|i| means[i])

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use trimtab::{Config, Event, FleetPrior, Goal, Knob, Level, PriorState};
 use trimtab_sizes::Setup;
 
-use super::board::{Board, DESIGNS, Design, Random, normal};
+use super::board::{Board, DESIGNS, Design, Random, Region, normal};
 use super::format;
 use super::model::{Log, Model};
 use super::rgpe::Ensemble;
@@ -52,6 +52,9 @@ pub(crate) struct FleetBenchArgs {
     /// Write the prior of a hundred boards of the fleet --only as a constant for Rust, and nothing else
     #[arg(long, value_name = "FILE", requires = "only")]
     rust: Option<std::path::PathBuf>,
+    /// Only fleets in which some combinations fail
+    #[arg(long)]
+    failing: bool,
     /// Only how the time of learning grows with the boards
     #[arg(long)]
     growth: bool,
@@ -60,6 +63,7 @@ pub(crate) struct FleetBenchArgs {
 /// How a board was tuned.
 struct Outcome {
     needed: usize,
+    failed: usize,
     is_given_up: bool,
 }
 
@@ -97,6 +101,11 @@ fn tune(
         let asked = tuner.ask().map_err(|error| fault(error.into()))?;
         let Some(levels) = asked.map(|asked| asked.levels) else { break };
         let cost = board.cost(&levels);
+        if cost.is_infinite() {
+            tuner.replay(&levels, Event::Failed).map_err(fault)?;
+            log.failed.push(levels);
+            continue;
+        }
         let told = cost + noise.next();
         tuner.replay(&levels, Event::Told(told as f32)).map_err(fault)?;
         match log.levels.iter().position(|own| *own == levels) {
@@ -122,7 +131,8 @@ fn tune(
         }
     }
     let is_given_up = matches!(tuner.prior(), PriorState::GivenUp { .. });
-    Ok((log, Outcome { needed, is_given_up }))
+    let failed = log.failed.len();
+    Ok((log, Outcome { needed, failed, is_given_up }))
 }
 
 /// The median and the ninth decile.
@@ -179,6 +189,32 @@ impl Race<'_> {
         let model = Model::learn(&self.knobs, Goal::Minimise, logs).map_err(Error::Failed)?;
         let bytes = model.numbers().write(&self.knobs).map_err(Error::Failed)?;
         format::read(&bytes).map_err(|error| Error::Failed(error.to_string()))
+    }
+
+    /// The rows of one fleet in which some combinations fail: measurements, and failures per board.
+    fn failing(&self, name: &str, fails: Region) -> Result<String, Error> {
+        let board = |number| self.design.failing(fails, self.fleet, number);
+        let logs = (0..100)
+            .into_par_iter()
+            .map(|number| Ok(tune(&self.knobs, board(number).as_ref(), (None, &[]), (number, LOGGED, 0.0), false)?.0));
+        let logs: Vec<Log> = logs.collect::<Result<_, Error>>()?;
+        let without = |log: &Log| Log { failed: Vec::new(), ..log.clone() };
+        let without: Vec<Log> = logs.iter().map(without).collect();
+        let runs = |prior: Option<FleetPrior>| -> Result<String, Error> {
+            let runs = (0..self.tests).into_par_iter().map(|number| {
+                Ok(tune(&self.knobs, board(TESTS + number).as_ref(), (prior, &[]), (number, BUDGET, 0.0), true)?.1)
+            });
+            let runs: Vec<Outcome> = runs.collect::<Result<_, Error>>()?;
+            let failed = runs.iter().map(|run| run.failed).sum::<usize>() as f64 / self.tests as f64;
+            Ok(format!("{}, {failed:.1}", cell(&runs.iter().map(|run| run.needed).collect::<Vec<_>>())))
+        };
+        let (cold, mut text) = (runs(None)?, String::new());
+        let _ = writeln!(text, "| {}, {name} | cold | {cold} | {cold} |", self.design.name);
+        for (method, logs) in [("prior without the failures", &without), ("**prior**", &logs)] {
+            let of = |boards: usize| runs(Some(self.prior(&logs[..boards])?));
+            let _ = writeln!(text, "| | {method} | {} | {} |", of(10)?, of(100)?);
+        }
+        Ok(text)
     }
 
     /// The rows of one fleet.
@@ -250,6 +286,20 @@ pub(crate) fn run(args: &FleetBenchArgs) -> Result<(), Error> {
         let model = Model::learn(&race.knobs, Goal::Minimise, &race.logs(100, 0.0)?).map_err(Error::Failed)?;
         let bytes = model.numbers().write(&race.knobs).map_err(Error::Failed)?;
         return super::learn::write(path, super::learn::constant(&bytes, 100).as_bytes());
+    }
+    if args.failing {
+        terminal::print(&format!(
+            "fleet {}, {} test boards per cell; measurements, median/ninth decile, and failed ones per board\n\n\
+             | fleet | method | board 11 | board 101 |\n|---|---|---:|---:|\n",
+            args.fleet, args.tests
+        ))?;
+        for design in designs {
+            let race = Race { design, knobs: (design.knobs)(), fleet: args.fleet, tests: args.tests };
+            for (name, fails) in design.fails {
+                terminal::print(&race.failing(name, *fails)?)?;
+            }
+        }
+        return Ok(());
     }
     terminal::print(&format!(
         "fleet {}, {} test boards per cell; measurements until within 5 % of the board's own best, median/ninth decile\n\n\

@@ -33,6 +33,9 @@ struct File {
     sums: Normal,
     misfit: [f64; 2],
     repeats: [f64; 2],
+    /// Failed combinations with their number of boards; files of earlier versions have none.
+    #[serde(default)]
+    failed: Vec<(Vec<Level>, u32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +90,7 @@ pub(crate) fn write(path: &Path, names: &[String], model: &Model) -> Result<(), 
         sums: Normal { mean: sums.mean.clone(), square: sums.square.entries().to_vec(), rest: [0.0; 2] },
         misfit: [sums.misfit, sums.count],
         repeats: [model.again, model.square],
+        failed: model.failed.iter().map(|(levels, count)| (levels.clone(), *count)).collect(),
     };
     let text = serde_json::to_string(&file).map_err(|error| Error::Failed(format!("cannot write JSON: {error}")))?;
     super::learn::write(path, (text + "\n").as_bytes())
@@ -130,6 +134,7 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
     let is_sane = file.trimtab_fleet == FORM
         && size > 0
         && file.points.iter().all(is_point)
+        && file.failed.iter().all(|(levels, _)| is_point(levels))
         && file.map.iter().all(|row| row.len() == columns.count)
         && [&file.reference, &file.sums].iter().all(|own| own.mean.len() == size);
     let triangle = |entries: &[f64]| {
@@ -166,6 +171,7 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
         sums,
         again: file.repeats[0],
         square: file.repeats[1],
+        failed: file.failed.into_iter().collect(),
         knobs,
     };
     Some((model, file.knobs.into_iter().map(|knob| knob.name).collect()))

@@ -101,3 +101,57 @@ fn what_does_not_belong_together_is_refused() {
     fs::write(folder.0.join("torn.bin"), &fs::read(folder.0.join("alone.bin")).unwrap()[..99]).unwrap();
     refused(&folder, &["tune", "--knob", "a=0..9", "--prior", "torn.bin", "--", "echo", "{a}"], "but 99 are there");
 }
+
+/// The journal of a chip, copied from its flash: learned from with its layout, refused without it or with
+/// another one.
+///
+/// promise: trimtab learn | a copy of a chip's flash without its layout, or with another | refused, and the options are named
+#[test]
+fn a_copy_of_a_flash_is_a_log() {
+    use embedded_storage::nor_flash::ReadNorFlash;
+    use trimtab::{Config, Knob, Space};
+    use trimtab_embedded::flash::RamFlash;
+    use trimtab_embedded::journal::Layout;
+    use trimtab_embedded::persistent::{Persistent, Task};
+
+    const KNOBS: [Knob; 2] = [Knob::nominal(3), Knob::ranked(8)];
+    type Two = trimtab::tuner!(KNOBS, observations: 24, rows: 24);
+    let folder = Folder::new("learn_flash");
+    let space = "[knobs]\nmode = \"p,q,r\"\ngain = \"ranked:0,1,2,3,4,5,6,7\"\n";
+    fs::write(folder.0.join("space.toml"), space).unwrap();
+    for board in 0..3u8 {
+        let mut flash = Box::new(RamFlash::<2, 1024, 8>::new());
+        let task =
+            Task { space: Space::new(&KNOBS).unwrap(), config: Config::default(), seed: board.into(), meaning: 0 };
+        let mut tuner = Box::new(Two::new());
+        let layout = Layout { range: 0..2048, records: 20 };
+        let (mut kept, _) = Persistent::open(&mut tuner, &task, &mut *flash, layout).unwrap();
+        for _ in 0..14 {
+            let c = kept.ask().unwrap().combination;
+            let [mode, gain] = [c.levels()[0], c.levels()[1]].map(f32::from);
+            if mode == 2.0 {
+                kept.tell_failed(&c).unwrap();
+            } else {
+                kept.tell(&c, mode + (gain - 5.0 - 0.3 * f32::from(board)).powi(2)).unwrap();
+            }
+        }
+        let mut bytes = vec![0; 2048];
+        flash.read(0, &mut bytes).unwrap();
+        fs::write(folder.0.join(format!("{board}.bin")), bytes).unwrap();
+    }
+    let learn = ["learn", "0.bin", "1.bin", "2.bin", "--out", "prior.bin"];
+    let layout = ["--flash-page", "1024", "--flash-word", "8", "--flash-records", "20", "--space", "space.toml"];
+    let goal = ["--goal", "minimise"];
+    let said = folder.stdout(&[&learn[..], &layout, &goal].concat());
+    assert!(said.contains("boards    3;") && said.contains("failed") && said.contains("first     mode="), "{said}");
+    refused(&folder, &learn, "it is a copy of a chip's flash; say how it is laid out: --flash-page");
+    refused(&folder, &[&learn[..], &layout].concat(), "--goal");
+    let other = |from: &str, to: &'static str| {
+        let words = [&learn[..], &layout, &goal].concat();
+        words.into_iter().map(|word| if word == from { to } else { word }).collect::<Vec<_>>()
+    };
+    refused(&folder, &other("1024", "768"), "check --flash-page");
+    refused(&folder, &other("8", "4"), "check --flash-page");
+    fs::write(folder.0.join("other.toml"), "[knobs]\nmode = \"p,q\"\ngain = \"ranked:0,1,2,3,4,5,6,7\"\n").unwrap();
+    refused(&folder, &other("space.toml", "other.toml"), "of other knobs; check --space");
+}

@@ -70,16 +70,21 @@ impl Sizes {
     /// For records of these knobs with so many limits; returns `None` if they do not fit.
     pub(super) fn of<F: NorFlash, const K: usize>(records: u16, knobs: &[Knob], limits: usize) -> Option<Self> {
         let record = Record::<K>::bytes_for(knobs, limits);
-        let word = F::WRITE_SIZE.max(F::READ_SIZE);
+        Self::laid_out(F::ERASE_SIZE, F::WRITE_SIZE.max(F::READ_SIZE), record, records)
+    }
+
+    /// The same for pages, words and records of so many bytes.
+    #[inline(always)]
+    pub(super) fn laid_out(page: usize, word: usize, record: usize, records: u16) -> Option<Self> {
         let header = HEADER.next_multiple_of(word);
         let slot = (2 + record + CHECK).next_multiple_of(word);
         let mark = MARK.next_multiple_of(word);
-        let room = F::ERASE_SIZE.checked_sub(header + LEAST_MARKS * mark)? / slot;
+        let room = page.checked_sub(header + LEAST_MARKS * mark)? / slot;
         let records = usize::from(records);
         let fits = header.max(slot) <= BUFFER && record < 254 && room >= records + SPARE_SLOTS;
         // As many spare slots as records are plenty; more would only slow a boot.
         let slots = room.min(2 * records + SPARE_SLOTS);
-        let marks = (F::ERASE_SIZE - header - slots * slot) / mark;
+        let marks = (page - header - slots * slot) / mark;
         fits.then_some(Self { header, slot, slots, mark, marks: marks.min(4 * records + LEAST_MARKS), record })
     }
 

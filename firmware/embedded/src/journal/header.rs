@@ -88,7 +88,7 @@ impl Header {
 }
 
 /// The first bytes of every header of this version.
-fn beginning() -> [u8; 8] {
+pub(super) fn beginning() -> [u8; 8] {
     let ([m0, m1, m2, m3], [v0, v1], [i0, i1]) = (MAGIC, VERSION.to_le_bytes(), (!VERSION).to_le_bytes());
     [m0, m1, m2, m3, v0, v1, i0, i1]
 }

@@ -49,6 +49,7 @@ use trimtab::{Knob, Record};
 
 pub use fingerprint::{digest, fingerprint};
 use format::{BUFFER, Content, Sizes, Slot};
+pub use image::{Geometry, ImageError, read_image};
 pub use report::{Found, Trouble};
 pub use turn::MOST_CARRIED;
 
@@ -56,6 +57,7 @@ mod find;
 mod fingerprint;
 mod format;
 mod header;
+mod image;
 mod marks;
 mod read;
 mod report;

@@ -192,3 +192,65 @@ fn a_dropped_page_leaves_its_best_records() {
         assert_eq!(entries(&mut journal), (kept, 0));
     }
 }
+
+/// A copy of the flash read on a PC has what the chip itself reads, after every append, restart and page
+/// turn, and with damaged slots; with any other layout it is refused.
+///
+/// promise: journal::read_image | a size of pages or words with which no checksum fits | refused: `OtherRange`, `OtherLayout`, `Length` or `Geometry`
+#[test]
+fn a_copy_of_the_flash_is_read_as_the_chip_reads_it() {
+    let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
+    let layout = Layout { range: 0..768, records: 4 };
+    let geometry = Geometry { page: 256, word: 4, records: 4, knobs: 2, is_wide: false, limits: 0 };
+    let mut flash = RamFlash::<3, 256, 4>::new();
+    let copied = |flash: &mut RamFlash<3, 256, 4>| {
+        let mut bytes = [0; 768];
+        flash.read(0, &mut bytes).unwrap();
+        bytes
+    };
+    let of_copy = |bytes: &[u8], geometry| {
+        let mut read = Vec::new();
+        read_image::<64>(bytes, geometry, |entry| {
+            read.push(match entry {
+                Entry::Record(record) => Some((record.levels().to_vec(), record.event)),
+                Entry::Restarted => None,
+            });
+        })
+        .map(|damaged| (read, damaged))
+    };
+    let mut most = 0;
+    for i in 0..60u16 {
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout.clone(), 7).unwrap();
+        let c = space.combination(&[i % 4, i / 4 % 8]).unwrap();
+        let event = if i % 7 == 3 { Event::Failed } else { Event::Told(f32::from(i % 11)) };
+        let next = if i == 25 { Entry::Restarted } else { Entry::Record(Record::new(&c, event)) };
+        if journal.is_full() {
+            journal.turn(|record, restarts| record.event.value().filter(|_| restarts == 0)).unwrap();
+        }
+        assert_eq!(journal.append(&next), Ok(true));
+        let (own, damaged) = entries(&mut journal);
+        let own = own.into_iter().map(|entry| match entry {
+            Entry::Record(record) => Some((record.levels().to_vec(), record.event)),
+            Entry::Restarted => None,
+        });
+        let own: Vec<_> = own.collect();
+        most = most.max(own.len());
+        assert_eq!(of_copy(&copied(&mut flash), geometry), Ok((own, damaged)), "after {i}");
+    }
+    assert!(most > 8, "the ring was never full: {most}");
+    let mut bytes = copied(&mut flash);
+    let (whole, _) = of_copy(&bytes, geometry).unwrap();
+    let newest = whole.last().cloned().unwrap();
+    let last = (0..768).rev().find(|i| bytes[*i] != 0xFF).unwrap();
+    bytes[last] ^= 1;
+    let (rest, damaged) = of_copy(&bytes, geometry).unwrap();
+    assert!(damaged == 1 && rest.len() + 1 == whole.len(), "{newest:?} {rest:?}");
+    let refused = |geometry| of_copy(&copied(&mut flash.clone()), geometry).unwrap_err();
+    assert_eq!(refused(Geometry { page: 384, ..geometry }), ImageError::OtherRange);
+    assert_eq!(refused(Geometry { page: 512, ..geometry }), ImageError::Length);
+    assert_eq!(refused(Geometry { word: 8, ..geometry }), ImageError::OtherLayout);
+    assert_eq!(refused(Geometry { knobs: 30, ..geometry }), ImageError::Geometry);
+    assert_eq!(refused(Geometry { knobs: 9, ..geometry }), ImageError::Geometry);
+    assert_eq!(refused(Geometry { word: 3, ..geometry }), ImageError::Geometry);
+    assert_eq!(of_copy(&[0xFF; 512], geometry), Err(ImageError::NoJournal));
+}

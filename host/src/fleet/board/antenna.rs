@@ -19,6 +19,16 @@ pub(super) fn knobs() -> Vec<Knob> {
     KNOBS.to_vec()
 }
 
+/// A band of coils beside the best ones of most boards, near level 48, trips the amplifier.
+pub(super) fn beside(levels: &[Level]) -> bool {
+    (50..64).contains(&levels[0])
+}
+
+/// The best coils of most boards trip it: the best that works is beside.
+pub(super) fn around(levels: &[Level]) -> bool {
+    (45..54).contains(&levels[0])
+}
+
 struct Network {
     /// Impedance of the inductor and admittance of the capacitor at each level.
     inductors: Vec<f64>,

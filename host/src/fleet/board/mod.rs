@@ -29,19 +29,34 @@ pub(crate) trait Board: Send + Sync {
     fn spread(&self) -> f64;
 }
 
+/// Whether a combination is in a region.
+pub(crate) type Region = fn(&[Level]) -> bool;
+
 /// A design of which boards are made.
 pub(crate) struct Design {
     pub(crate) name: &'static str,
     pub(crate) knobs: fn() -> Vec<Knob>,
     /// Draws a board; `strange` draws it from another fleet.
     draw: fn(&mut Random, bool) -> Box<dyn Board>,
+    /// Regions that fail on all boards, each with its name.
+    pub(crate) fails: &'static [(&'static str, Region)],
 }
 
 /// The three fleets.
 pub(crate) const DESIGNS: [Design; 3] = [
-    Design { name: "antenna", knobs: antenna::knobs, draw: antenna::draw },
-    Design { name: "equaliser", knobs: equaliser::knobs, draw: equaliser::draw },
-    Design { name: "relays", knobs: relays::knobs, draw: relays::draw },
+    Design {
+        name: "antenna",
+        knobs: antenna::knobs,
+        draw: antenna::draw,
+        fails: &[("beside the best", antenna::beside), ("around the best", antenna::around)],
+    },
+    Design { name: "equaliser", knobs: equaliser::knobs, draw: equaliser::draw, fails: &[] },
+    Design {
+        name: "relays",
+        knobs: relays::knobs,
+        draw: relays::draw,
+        fails: &[("two relays together", relays::fails)],
+    },
 ];
 
 pub(crate) type Random = Xoshiro256PlusPlus;
@@ -51,6 +66,37 @@ impl Design {
     pub(crate) fn board(&self, fleet: u64, number: u64, is_strange: bool) -> Box<dyn Board> {
         let seed = fleet << 32 | number << 1 | u64::from(is_strange);
         (self.draw)(&mut Random::seed_from_u64(seed), is_strange)
+    }
+
+    /// The same where some combinations fail: their cost is infinite. The target is within 5 % of the
+    /// way from the best of the others to the median.
+    pub(crate) fn failing(&self, fails: Region, fleet: u64, number: u64) -> Box<dyn Board> {
+        let mut random = Random::seed_from_u64(fleet << 32 | number);
+        let mut board = Failing { inner: self.board(fleet, number, false), fails, target: 0.0, spread: 0.0 };
+        (board.target, board.spread) = searched(&(self.knobs)(), &mut random, 12, |levels| board.cost(levels));
+        Box::new(board)
+    }
+}
+
+/// A board on which some combinations fail.
+struct Failing {
+    inner: Box<dyn Board>,
+    fails: Region,
+    target: f64,
+    spread: f64,
+}
+
+impl Board for Failing {
+    fn cost(&self, levels: &[Level]) -> f64 {
+        if (self.fails)(levels) { f64::INFINITY } else { self.inner.cost(levels) }
+    }
+
+    fn target(&self) -> f64 {
+        self.target
+    }
+
+    fn spread(&self) -> f64 {
+        self.spread
     }
 }
 

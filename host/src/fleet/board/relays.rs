@@ -20,6 +20,11 @@ pub(super) fn knobs() -> Vec<Knob> {
     vec![Knob::nominal(2); RELAYS]
 }
 
+/// The two longest pieces together reflect too much: the measurement finds no pulse.
+pub(super) fn fails(levels: &[Level]) -> bool {
+    levels[RELAYS - 2..] == [1, 1]
+}
+
 struct Line {
     delays: [f64; RELAYS],
     crosstalk: [f64; RELAYS],
