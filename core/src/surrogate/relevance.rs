@@ -148,11 +148,14 @@ impl<const K: usize> PairSums<K> {
         self.pairs += product;
         self.weights += weight;
         let (sums, rest) = self.differing.as_chunks_mut::<4>();
-        let fours = sums.iter_mut().map(|sums| sums.as_flattened_mut()).chain([rest.as_flattened_mut()]);
-        for (sums, set) in fours.zip(&sets) {
-            if let Some(sum) = sums.get_mut(usize::from(*set)) {
+        let mut sets = sets.iter();
+        for (sums, set) in sums.iter_mut().zip(&mut sets) {
+            if let Some(sum) = sums.as_flattened_mut().get_mut(usize::from(*set)) {
                 *sum += product;
             }
+        }
+        if let Some(sum) = sets.next().and_then(|set| rest.as_flattened_mut().get_mut(usize::from(*set))) {
+            *sum += product;
         }
     }
 

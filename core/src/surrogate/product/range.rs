@@ -43,14 +43,14 @@ impl Factor {
     }
 
     /// The scaled mean of the row of a level of a range.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn mean_at(&self, level: Level) -> f32 {
         let [t, rest] = self.sides(level);
         self.differ * (integral(t, decay(t)) + integral(rest, decay(rest)))
     }
 
     /// The same with its slope.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn row_at(&self, level: Level) -> [f32; 2] {
         let [t, rest] = self.sides(level);
         let [e, e_rest] = [decay(t), decay(rest)];
@@ -59,14 +59,14 @@ impl Factor {
     }
 
     /// 1 + tᵢ·cᵢ of a level, given the mean of its row, and another.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn beside(&self, (a, mean): (Level, f32), b: Level) -> f32 {
         let t = self.apart(a, b);
         self.base + self.scale * matern(t, decay(t)) - mean - self.mean_at(b)
     }
 
     /// The same from both rows, with its derivative with respect to ln ℓᵢ.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn beside_with_slope(&self, (a, own): (Level, [f32; 2]), b: Level) -> [f32; 2] {
         let (t, [mean, slope]) = (self.apart(a, b), self.row_at(b));
         let e = decay(t);
@@ -88,19 +88,19 @@ impl Factor {
 }
 
 /// e^−t.
-#[inline(always)]
+#[inline(never)]
 fn decay(t: f32) -> f32 {
     Arithmetic::exp(-t)
 }
 
 /// k(t), given e^−t.
-#[inline(always)]
+#[inline(never)]
 fn matern(t: f32, e: f32) -> f32 {
     (1.0 + t + t * t * (1.0 / 3.0)) * e
 }
 
 /// H(t), given e^−t.
-#[inline(always)]
+#[inline(never)]
 fn integral(t: f32, e: f32) -> f32 {
     (8.0 - (8.0 + t * (5.0 + t)) * e) * (1.0 / 3.0)
 }
