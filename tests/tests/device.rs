@@ -110,6 +110,18 @@ fn resets_cost_nothing_on_a_real_flash_controller() {
     assert_eq!(got, expected);
 }
 
+/// More than the 20 000 that a tuner without a prior promises, but no more than cost.md says, and some.
+#[test]
+fn slices_under_a_prior_are_counted() {
+    let lines = run("slices_fleet").success().unwrap();
+    let longest = |call: &str| {
+        let of_call = lines.iter().filter(|line| line.starts_with("slice fleet ") && line.contains(call));
+        of_call.filter_map(|line| line.split(' ').next_back()?.parse::<u64>().ok()).max()
+    };
+    assert!(longest(" ask_step ").is_some_and(|most| (20_000..80_000).contains(&most)), "{lines:#?}");
+    assert!(longest(" tell_step ").is_some_and(|most| (20_000..70_000).contains(&most)), "{lines:#?}");
+}
+
 /// So that no image is built only to see that it builds.
 #[test]
 fn every_image_is_run_by_a_test() {
