@@ -127,3 +127,21 @@ macro_rules! tuner_cache {
         $crate::Cache<{ $d }, { $t }, { $crate::sizes::cached_rows(&$knobs, $l) }>
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is covered stays while the owner does; another one begins with nothing.
+    #[test]
+    fn a_cache_covers_what_its_last_ask_saw() {
+        let (mine, other) = ((1, 2, 3), (1, 3, 3));
+        let mut cache = Cache::<0, 4, 2>::new();
+        assert!(!cache.is_filled_for(mine));
+        assert_eq!(cache.begin(mine), 0);
+        cache.end(3);
+        assert!(cache.is_filled_for(mine) && !cache.is_filled_for(other));
+        assert_eq!((cache.begin(mine), cache.begin(other), cache.begin(other)), (3, 0, 0));
+        assert!(cache.row_mut(1).is_some() && cache.row_mut(2).is_none());
+    }
+}

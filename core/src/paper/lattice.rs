@@ -291,4 +291,24 @@ mod tests {
         let (best, nodes) = walk::<24>(&mut lattice, space.last_index(), 48, evaluate).unwrap();
         assert!(best.is_some() && nodes >= 24 && lattice.lift == 0.0);
     }
+
+    /// A pivot that rounding brought below a quarter of the ridge is lifted to it, and the lift is known.
+    #[test]
+    fn elimination_by_hand() {
+        let space = Space::<2>::new(&[Knob::nominal(2); 2]).unwrap();
+        let encoder = Encoder::new(&space, Encoding::Compact);
+        let mut lattice = Lattice::<2, 2>::new(&space, &encoder);
+        lattice.about.matrix = [[1.0, 0.5], [0.5, 0.1]];
+        (lattice.about.ridge, lattice.about.low, lattice.about.high) = ([0.8; 2], [-0.5; 2], [1.0; 2]);
+        lattice.eliminate(1);
+        // The pivot is 0.2 for 0.1, over a side of 1.5.
+        let close = |own: f32, exact: f32| (own - exact).abs() < 1e-6;
+        assert!(close(lattice.lift, 0.1 * 1.5 * 1.5), "{}", lattice.lift);
+        let [[first, _], [share, pivot]] = lattice.about.matrix;
+        assert!(close(pivot, 0.2f32.sqrt()) && close(share, 0.5 / 0.2f32.sqrt()) && close(first, 1.0 - 0.25 / 0.2));
+        // One that is large enough stays.
+        (lattice.about.matrix, lattice.lift) = ([[1.0, 0.5], [0.5, 4.0]], 0.0);
+        lattice.eliminate(1);
+        assert_eq!((lattice.lift, lattice.about.matrix), (0.0, [[1.0 - 0.0625, 0.5], [0.25, 2.0]]));
+    }
 }

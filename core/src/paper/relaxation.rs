@@ -214,4 +214,21 @@ mod tests {
             }
         }
     }
+
+    /// b is the mean square of a feature's column in R.
+    #[test]
+    fn the_weight_of_one_hot_blocks_is_the_mean_square_of_the_columns() {
+        let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(5)]).unwrap();
+        let encoder = Encoder::new(&space, Encoding::PerKnob);
+        let mut digits = [Digit::default(); M];
+        let count = encoder.digits(&space, &mut digits);
+        for seed in 0..4 {
+            let mut map = RandomMap::<5, M>::new();
+            map.draw(Distribution::Centred, encoder.features(), seed);
+            let squares = map.rows().flat_map(|row| row.iter()).map(|r| f64::from(*r) * f64::from(*r));
+            let exact = squares.sum::<f64>() / encoder.features() as f64;
+            let own = Relaxation::<M>::new().fill(&digits[..count], &map, encoder.features());
+            assert!((f64::from(own) / exact - 1.0).abs() < 1e-5, "{own}, not {exact}");
+        }
+    }
 }

@@ -12,15 +12,19 @@
 //!   than mere numbers of the fleet's spread, it is given up for good, and the model is that of a tuner
 //!   without one, with all observations.
 //! - Every observation brings new candidates, so a cache has nothing to keep and is bypassed.
+//! - Comparing a combination with all pseudo-points and observations takes longer than a slice may, so
+//!   it is done a few at a time, into the [`Visit`] under way and the column of a prediction.
 //!
-//! **Cost.** 4N bytes per observation.
+//! **Cost.** 4N bytes per observation, and N numbers once.
 
-use super::{Inputs, LEAST_FIT, Model};
+use core::ops::Range;
+
+use super::{LEAST_FIT, Model};
 use crate::config::{Config, Noise, Prior};
 use crate::math::float::ln;
 use crate::space::{Combination, Space};
 use crate::surrogate::costs::Standard;
-use crate::surrogate::fleet_prior::{FleetPrior, NUMBERS};
+use crate::surrogate::fleet_prior::{FleetPrior, NUMBERS, POINTS_PER_STEP};
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::noise::{Belief, Hypothesis};
 use crate::surrogate::observations::Point;
@@ -45,16 +49,30 @@ pub enum PriorState {
     },
 }
 
+/// How far a combination is compared with the fleet and the observations.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    /// Steps that are done, and whether they located it.
+    steps: u16,
+    is_located: bool,
+    /// Covariances with observations that are known, and whether those are all.
+    known: u16,
+    is_done: bool,
+}
+
+impl Visit {
+    const NONE: Self = Self { steps: 0, is_located: false, known: 0, is_done: false };
+}
+
 #[derive(Clone, Copy, Debug)]
 struct State {
     prior: Option<FleetPrior>,
     state: PriorState,
-    /// The mean at the combination that a prediction in two steps is for.
-    offset: f32,
+    visit: Visit,
 }
 
 impl State {
-    const NONE: Self = Self { prior: None, state: PriorState::None, offset: 0.0 };
+    const NONE: Self = Self { prior: None, state: PriorState::None, visit: Visit::NONE };
 }
 
 /// The prior, and N numbers per observation.
@@ -62,11 +80,13 @@ impl State {
 pub(crate) struct Fleet<const T: usize, const N: usize> {
     /// The first one; an array takes no room where N is 0.
     state: [State; N],
+    /// The place of what is visited.
+    visited: [f32; N],
     places: [[f32; N]; T],
 }
 
 impl<const T: usize, const N: usize> Fleet<T, N> {
-    pub(crate) const NONE: Self = Self { state: [State::NONE; N], places: [[0.0; N]; T] };
+    pub(crate) const NONE: Self = Self { state: [State::NONE; N], visited: [0.0; N], places: [[0.0; N]; T] };
 
     pub(crate) fn clear(&mut self) {
         self.state.iter_mut().take(1).for_each(|own| *own = State::NONE);
@@ -85,6 +105,18 @@ impl<const T: usize, const N: usize> Fleet<T, N> {
 
     pub(crate) fn state(&self) -> PriorState {
         self.state.first().map_or(PriorState::None, |own| own.state)
+    }
+
+    /// Ends a visit under way: what it is compared with may change.
+    #[inline(always)]
+    pub(crate) fn forget_visit(&mut self) {
+        self.state.iter_mut().take(1).for_each(|own| own.visit = Visit::NONE);
+    }
+
+    /// Whether a visit is under way or done.
+    #[inline(always)]
+    pub(crate) fn is_visiting(&self) -> bool {
+        self.state.first().is_some_and(|own| own.visit.steps > 0)
     }
 
     fn place(&self, i: usize) -> &[f32] {
@@ -119,7 +151,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.noise = Belief::START;
         self.noise.used = Hypothesis { residual: prior.nugget(), noise };
         self.noise.noisy = if noise > 0.0 { 1.0 } else { 0.0 };
-        let own = State { prior: Some(prior), state: PriorState::InForce, offset: 0.0 };
+        let own = State { prior: Some(prior), state: PriorState::InForce, visit: Visit::NONE };
         self.fleet.state.iter_mut().take(1).for_each(|state| *state = own);
     }
 
@@ -128,20 +160,92 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.fleet.in_force().is_some() { Prior::FIXED } else { config.prior }
     }
 
-    /// Computes the numbers of the observation that joins the factor next.
-    pub(crate) fn place_next(&mut self, space: &Space<K>) {
-        let i = self.gp.len();
-        let Some(prior) = self.fleet.in_force().filter(|_| !self.gp.is_written()) else { return };
-        let Some(c) = self.observations.combinations().get(i) else { return };
-        let place = prior.locate(&self.product, space, c);
-        if let Some(own) = self.fleet.places.get_mut(i) {
-            own.iter_mut().zip(place).for_each(|(own, number)| *own = number);
+    /// One step of comparing a combination with the fleet, then with the observations in the factor;
+    /// returns whether there was one to do. Without a prior in force there is none. Afterwards its
+    /// covariances are in the column of a prediction, until it is used or something else is begun.
+    #[inline(always)]
+    pub(crate) fn visit(&mut self, space: &Space<K>, c: &Combination<K>) -> bool {
+        match self.fleet.in_force() {
+            Some(prior) => self.visit_step(prior, space, c),
+            None => false,
         }
     }
 
-    /// Writes the covariances of a combination with the observations; returns its own.
-    fn fleet_row(&self, prior: FleetPrior, (c, place): (&Combination<K>, &[f32; NUMBERS]), row: &mut [f32]) -> f32 {
-        let others = self.observations.combinations().iter().enumerate();
+    #[inline(never)]
+    fn visit_step(&mut self, prior: FleetPrior, space: &Space<K>, c: &Combination<K>) -> bool {
+        let n = self.gp.len();
+        let Some(mut visit) = self.fleet.state.first().map(|own| own.visit) else { return false };
+        if visit.is_done {
+            return false;
+        }
+        let mut place = [0.0; NUMBERS];
+        place.iter_mut().zip(&self.fleet.visited).for_each(|(number, known)| *number = *known);
+        if !visit.is_located {
+            let step = usize::from(visit.steps);
+            visit.is_located = !prior.locate_step(&self.product, space, c, step, &mut place);
+            visit.steps += 1;
+            self.fleet.visited.iter_mut().zip(place).for_each(|(known, number)| *known = number);
+        } else {
+            let known = usize::from(visit.known);
+            let end = (known + POINTS_PER_STEP).min(n);
+            let mut some = [0.0; POINTS_PER_STEP];
+            let own = self.fleet_row(prior, (c, &place), known..end, &mut some);
+            self.keep_covariances(known, some.get(..end - known).unwrap_or_default(), own);
+            (visit.known, visit.is_done) = (end as u16, end == n);
+        }
+        self.fleet.state.iter_mut().take(1).for_each(|own| own.visit = visit);
+        true
+    }
+
+    /// The one step of a visit after the prior was given up: covariances take as long as the rest, and
+    /// such a tuner is to keep the promise of its slices. `write` writes them and returns the
+    /// combination's own. Returns whether there was one to do.
+    #[inline(always)]
+    pub(crate) fn visit_alone(&mut self, write: impl FnOnce(&Self, &mut [f32]) -> f32) -> bool {
+        if !matches!(self.fleet.state(), PriorState::GivenUp { .. }) || self.fleet.is_visiting() {
+            return false;
+        }
+        let mut column = [0.0; T];
+        let own = write(self, column.get_mut(..self.gp.len()).unwrap_or_default());
+        self.keep_covariances(0, &column, own);
+        let visit = Visit { steps: 1, is_done: true, ..Visit::NONE };
+        self.fleet.state.iter_mut().take(1).for_each(|state| state.visit = visit);
+        true
+    }
+
+    /// Whether candidates are scored after a visit: they are with a prior, in force or given up.
+    #[inline(always)]
+    pub(crate) fn has_visits(&self) -> bool {
+        self.fleet.state() != PriorState::None
+    }
+
+    /// One step of visiting the observation that joins the factor next; returns whether there was one.
+    #[inline(always)]
+    pub(crate) fn visit_next(&mut self, space: &Space<K>) -> bool {
+        if self.fleet.in_force().is_none() || self.gp.is_written() {
+            return false;
+        }
+        let i = self.gp.len();
+        let Some(c) = self.observations.combinations().get(i).copied() else { return false };
+        if self.visit(space, &c) {
+            return true;
+        }
+        let Fleet { places, visited, .. } = &mut self.fleet;
+        if let Some(own) = places.get_mut(i) {
+            own.iter_mut().zip(visited).for_each(|(own, number)| *own = *number);
+        }
+        false
+    }
+
+    /// Writes the covariances of a combination with some observations; returns its own.
+    fn fleet_row(
+        &self,
+        prior: FleetPrior,
+        (c, place): (&Combination<K>, &[f32; NUMBERS]),
+        some: Range<usize>,
+        row: &mut [f32],
+    ) -> f32 {
+        let others = self.observations.combinations().iter().enumerate().take(some.end).skip(some.start);
         for (k, (j, other)) in row.iter_mut().zip(others) {
             *k = prior.covariance(&self.product, (c, place), (other, self.fleet.place(j)));
         }
@@ -160,7 +264,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     ) -> Option<Posterior> {
         let place = prior.locate(&self.product, space, c);
         let [mean, ..] = place;
-        let write = |row: &mut [f32]| self.fleet_row(prior, (c, &place), row);
+        let write = |row: &mut [f32]| self.fleet_row(prior, (c, &place), 0..row.len(), row);
         let posterior = self.gp.posterior_above(write, |rest| needed(mean + rest), most)?;
         Some(Posterior::new(mean + posterior.mean, posterior.variance))
     }
@@ -169,28 +273,28 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// returns its own.
     pub(crate) fn prediction(&self, space: &Space<K>, c: &Combination<K>, row: &mut [f32]) -> f32 {
         if let Some(prior) = self.fleet.in_force() {
-            return self.fleet_row(prior, (c, &prior.locate(&self.product, space, c)), row);
+            return self.fleet_row(prior, (c, &prior.locate(&self.product, space, c)), 0..row.len(), row);
         }
         let x = self.geometry.locate(space, c);
         self.inputs(space).all(Point { combination: c, x: &x }, 0, row)
     }
 
-    /// The first step of a prediction: covariances into `column`; returns its own variance.
-    pub(crate) fn begin_fleet_prediction(&mut self, prior: FleetPrior, space: &Space<K>, c: &Combination<K>) {
-        let place = prior.locate(&self.product, space, c);
-        let mut column = [0.0; T];
-        let own = self.fleet_row(prior, (c, &place), column.get_mut(..self.gp.len()).unwrap_or_default());
-        self.keep_prediction(&column, own);
-        let [mean, ..] = place;
-        self.fleet.state.iter_mut().take(1).for_each(|state| state.offset = mean);
+    /// The [posterior](Self::fleet_posterior) of a combination after its [visit](Self::visit), with the
+    /// same bits. The visit is over.
+    #[inline(never)]
+    pub(crate) fn visited_posterior(&mut self, needed: &dyn Fn(f32) -> f32, most: &mut f32) -> Option<Posterior> {
+        let mean = self.predicted_offset();
+        self.fleet.forget_visit();
+        let posterior = self.gp.posterior_above(|row| self.kept_covariances(row), |rest| needed(mean + rest), most)?;
+        Some(Posterior::new(mean + posterior.mean, posterior.variance))
     }
 
-    /// What the fleet's mean adds to that prediction.
+    /// What the fleet's mean adds to the prediction of what was visited last.
     pub(crate) fn predicted_offset(&self) -> f32 {
         if self.fleet.in_force().is_none() {
             return 0.0;
         }
-        self.fleet.state.first().map_or(0.0, |state| state.offset)
+        self.fleet.visited.first().copied().unwrap_or(0.0)
     }
 
     /// Whether the costs speak against the prior.
@@ -216,21 +320,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.clear();
         self.next_fit = LEAST_FIT;
         self.begin_learning(space, config, 0);
-    }
-}
-
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: usize> Inputs<'_, K, M, D, T, N> {
-    /// The row of the factor of observation i under a prior in force, without noise; false if there is
-    /// none.
-    #[inline(always)]
-    pub(crate) fn fleet_factor_row(&self, i: usize, row: &mut [f32]) -> bool {
-        let Some(prior) = self.fleet.in_force() else { return false };
-        let all = self.observations.combinations();
-        let Some(own) = all.get(i) else { return true };
-        for (j, (k, other)) in row.iter_mut().zip(all).enumerate() {
-            *k = prior.covariance(self.product, (own, self.fleet.place(i)), (other, self.fleet.place(j)));
-        }
-        true
     }
 }
 

@@ -52,6 +52,10 @@ pub(crate) const MOST_ROWS: usize = 3;
 /// Numbers that a tuner with a prior keeps per observation: mean, factors, coordinates.
 pub const NUMBERS: usize = 1 + MOST_FACTORS + MOST_ROWS;
 
+/// Pseudo-points, or observations, that a combination is compared with in one step: each takes some
+/// 1000 instructions, and a step has 20 000.
+pub(crate) const POINTS_PER_STEP: usize = 8;
+
 const MAGIC: &[u8; 4] = b"TTP1";
 const HEADER: usize = 52;
 /// The largest magnitudes: of what costs are standardised by, and of other numbers. Within them
@@ -227,28 +231,51 @@ impl FleetPrior {
         self.bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
     }
 
-    /// Mean, factors and coordinates of a combination.
-    #[inline(never)]
+    /// Mean, factors and coordinates of a combination: all steps of
+    /// [`locate_step`](Self::locate_step).
     pub(crate) fn locate<const K: usize, const M: usize>(
         &self,
         product: &Product<K, M>,
         space: &Space<K>,
         c: &Combination<K>,
     ) -> [f32; NUMBERS] {
-        let (knobs, rows, factors) = (space.knobs(), self.rows(), self.factors());
         let mut place = [0.0; NUMBERS];
+        let mut step = 0;
+        while self.locate_step(product, space, c, step, &mut place) {
+            step += 1;
+        }
+        place
+    }
+
+    /// One step towards the place of a combination, from 0 on: its coordinates, then sums over some
+    /// pseudo-points each. Returns whether more follow.
+    #[inline(never)]
+    pub(crate) fn locate_step<const K: usize, const M: usize>(
+        &self,
+        product: &Product<K, M>,
+        space: &Space<K>,
+        c: &Combination<K>,
+        step: usize,
+        place: &mut [f32; NUMBERS],
+    ) -> bool {
+        let (knobs, rows, factors) = (space.knobs(), self.rows(), self.factors());
         let (sums, coordinates) = place.split_at_mut(1 + MOST_FACTORS);
         let at_map = self.at_map(knobs);
         let columns = columns(knobs);
-        for (row, coordinate) in coordinates.iter_mut().take(rows).enumerate() {
-            let map = self.bytes.get(at_map + 2 * row * columns..).unwrap_or_default().as_chunks::<2>().0;
-            *coordinate = self.f32(HEADER + 4 * row) * self.mapped(product, knobs, c, map);
-        }
+        let Some(done) = step.checked_sub(1).map(|pieces| pieces * POINTS_PER_STEP) else {
+            sums.iter_mut().for_each(|sum| *sum = 0.0);
+            coordinates.iter_mut().for_each(|coordinate| *coordinate = 0.0);
+            for (row, coordinate) in coordinates.iter_mut().take(rows).enumerate() {
+                let map = self.bytes.get(at_map + 2 * row * columns..).unwrap_or_default().as_chunks::<2>().0;
+                *coordinate = self.f32(HEADER + 4 * row) * self.mapped(product, knobs, c, map);
+            }
+            return true;
+        };
         let weight = self.weight();
         let size = 2 * (rows + 1 + factors) + if weight > 0.0 { packed(knobs) } else { 0 };
         let points = self.bytes.get(at_map + 2 * rows * columns..).unwrap_or_default();
         // A chunk of no bytes would panic; a point has at least a weight.
-        for point in points.chunks_exact(size.max(2)).take(self.points()) {
+        for point in points.chunks_exact(size.max(2)).take(self.points()).skip(done).take(POINTS_PER_STEP) {
             let (numbers, levels) = point.split_at_checked(2 * (rows + 1 + factors)).unwrap_or_default();
             let mut numbers = numbers.as_chunks::<2>().0.iter().map(|bytes| f32::from(i16::from_le_bytes(*bytes)));
             let mut square = 0.0;
@@ -262,10 +289,13 @@ impl FleetPrior {
             }
             sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number * k);
         }
+        if done + POINTS_PER_STEP < self.points() {
+            return true;
+        }
         for (i, sum) in sums.iter_mut().enumerate().take(1 + factors) {
             *sum *= self.f32(HEADER + 4 * (2 * rows + i));
         }
-        place
+        false
     }
 
     /// A row of A times x(c), without the row's scale.

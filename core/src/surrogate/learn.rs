@@ -52,6 +52,8 @@ enum Part {
     Rows,
     Costs,
     Ones,
+    /// Whether the costs speak against a prior.
+    Doubts,
     Weights,
     HalfColumn,
     Column,
@@ -73,9 +75,9 @@ pub(crate) struct Learning<const K: usize, const T: usize> {
     j: usize,
     /// The next pair of the column, or the next level of the kernel's tables.
     next: usize,
-    column: [f32; T],
+    pub(super) column: [f32; T],
     /// The prior variance of that prediction.
-    own: f32,
+    pub(super) own: f32,
     sums: PairSums<K>,
 }
 
@@ -98,6 +100,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Begins to bring the process up to date with the observations, of which those before
     /// `unchanged` are as they were.
     pub(crate) fn begin_learning(&mut self, space: &Space<K>, config: &Config, unchanged: usize) {
+        self.fleet.forget_visit();
         let (n, measurements) = (self.observations.len(), self.measurements());
         let fits = n >= LEAST_FIT && self.fits_at(config, measurements);
         // Under a prior few measurements are made, and each is worth new candidates.
@@ -130,16 +133,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         cost.is_some_and(|cost| cost.abs() > FAR)
     }
 
-    /// The first step of a prediction: covariances.
-    pub(crate) fn begin_prediction(&mut self, space: &Space<K>, c: &Combination<K>) {
-        if let Some(prior) = self.fleet.in_force() {
-            return self.begin_fleet_prediction(prior, space, c);
+    /// The first step of a prediction: covariances. Under a prior these are several steps: returns
+    /// whether to call it again before the second.
+    pub(crate) fn begin_prediction(&mut self, space: &Space<K>, c: &Combination<K>) -> bool {
+        if self.fleet.in_force().is_some() {
+            return self.visit(space, c);
         }
-        let Self { geometry, observations, product, hyper, gp, learning, fleet, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
+        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
         let x = geometry.locate(space, c);
         let row = learning.column.get_mut(..gp.len()).unwrap_or_default();
         learning.own = inputs.all(Point { combination: c, x: &x }, 0, row);
+        false
     }
 
     /// The second step, with the bits of [`posterior`](Self::posterior).
@@ -147,11 +152,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         let mut partial = Partial::new(self.learning.own);
         self.gp.absorb(&mut self.learning.column, &mut partial, f32::NEG_INFINITY);
         let posterior = self.gp.finish(&partial);
+        self.fleet.forget_visit();
         Posterior { mean: posterior.mean + self.predicted_offset(), ..posterior }
     }
 
     /// The second step for limits: ln of the chance to keep all of them.
     pub(crate) fn end_log_chance(&mut self) -> f32 {
+        self.fleet.forget_visit();
         let Self { gp, limits, learning, .. } = self;
         let mut partial = Partial::new(learning.own);
         gp.absorb(&mut learning.column, &mut partial, f32::NEG_INFINITY);
@@ -180,10 +187,16 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
     }
 
-    /// Keeps the covariances of a prediction, and its prior variance, for the second step.
-    pub(super) fn keep_prediction(&mut self, column: &[f32; T], own: f32) {
-        self.learning.column.iter_mut().zip(column).for_each(|(kept, k)| *kept = *k);
+    /// Keeps some covariances of a prediction, and its prior variance, for the second step.
+    pub(super) fn keep_covariances(&mut self, from: usize, some: &[f32], own: f32) {
+        self.learning.column.iter_mut().skip(from).zip(some).for_each(|(kept, k)| *kept = *k);
         self.learning.own = own;
+    }
+
+    /// Writes the covariances that were kept; returns the prior variance.
+    pub(super) fn kept_covariances(&self, row: &mut [f32]) -> f32 {
+        row.iter_mut().zip(&self.learning.column).for_each(|(k, kept)| *k = *kept);
+        self.learning.own
     }
 
     /// Whether something is still to be learned.
@@ -204,11 +217,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             Part::Ones => {
                 self.gp.whiten_ones();
                 let next = self.assess(config);
+                if self.fleet.in_force().is_some() { Part::Doubts } else { next }
+            }
+            Part::Doubts if N > 0 => {
                 if self.doubts() {
                     self.give_up(space, config);
                     return;
                 }
-                next
+                self.after_costs()
             }
             Part::Weights if self.gp.weigh_step() => Part::Weights,
             Part::Weights if goal == Goal::Posteriors => self.begin_limits(),
@@ -231,7 +247,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             Part::Limits => self.learn_limit(config),
             Part::Judge => self.judge_last(space),
             Part::Failures => self.learn_failure(space),
-            Part::Done => Part::Done,
+            Part::Doubts | Part::Done => Part::Done,
         };
     }
 
@@ -241,12 +257,12 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.learning.goal != Goal::Evidence {
             return if self.extend(space, n) { Part::Rows } else { Part::Costs };
         }
-        let Self { geometry, observations, product, hyper, gp, learning, fleet, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
+        let Self { geometry, observations, product, hyper, gp, learning, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
         if gp.len() >= n {
             return Part::Costs;
         }
-        if inputs.extend(gp, &learning.hypothesis).is_err() {
+        if inputs.extend(gp, &learning.hypothesis, None).is_err() {
             self.noise.report(f32::NEG_INFINITY, 0.0);
             self.learning.goal = self.next_hypothesis();
         }
@@ -259,19 +275,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.assess(&self.belief(config), self.repeats(config, &noise));
         match self.learning.goal {
             Goal::Slopes { .. } => Part::Weights,
-            Goal::Posteriors => {
-                if self.needs_weights() {
-                    Part::Weights
-                } else {
-                    self.begin_limits()
-                }
-            }
+            Goal::Posteriors => self.after_costs(),
             Goal::Evidence => {
                 self.noise.report(self.gp.log_likelihood(), self.gp.signal());
                 self.learning.goal = self.next_hypothesis();
                 Part::Rows
             }
         }
+    }
+
+    /// What comes after the costs of the last factor.
+    fn after_costs(&mut self) -> Part {
+        if self.needs_weights() { Part::Weights } else { self.begin_limits() }
     }
 
     /// One limit after the other, if there are any.

@@ -218,10 +218,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
                     self.gp.clear();
                 }
                 let noise = Hypothesis { residual: 0.0, noise: hyper.noise };
-                let Self { geometry, observations, product, gp, fleet, .. } = self;
-                let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
+                let Self { geometry, observations, product, gp, .. } = self;
+                let inputs = Inputs { space, geometry, observations, product, hyper };
                 while gp.len() < n {
-                    if inputs.extend(gp, &noise).is_err() {
+                    if inputs.extend(gp, &noise, None).is_err() {
                         return f32::NEG_INFINITY;
                     }
                 }
@@ -288,15 +288,26 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     }
 
     /// One step of adding the next imagined observation to the factor. One that breaks the factor down
-    /// is left out together with those after it: the fit must not change for a fantasy.
-    pub(crate) fn add_imagined(&mut self, space: &Space<K>) {
-        self.place_next(space);
-        let all = self.observations.combinations().len();
-        let Self { geometry, observations, product, hyper, gp, noise, fleet, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
-        if gp.len() < all {
-            let _ = inputs.extend(gp, &noise.used);
+    /// is left out together with those after it: the fit must not change for a fantasy. Under a prior
+    /// comparing it takes several steps: returns whether this was one of them.
+    pub(crate) fn add_imagined(&mut self, space: &Space<K>) -> bool {
+        if self.visit_next(space) {
+            return true;
         }
+        if self.gp.len() < self.observations.combinations().len() {
+            let _ = self.extend_by_one(space);
+        }
+        false
+    }
+
+    /// One step of two towards a factor with one more point.
+    #[inline(always)]
+    fn extend_by_one(&mut self, space: &Space<K>) -> Result<(), CholeskyError> {
+        let Self { geometry, observations, product, hyper, gp, noise, fleet, learning, .. } = self;
+        let inputs = Inputs { space, geometry, observations, product, hyper };
+        let visited = fleet.in_force().map(|_| (&learning.column, learning.own));
+        fleet.forget_visit();
+        inputs.extend(gp, &noise.used, visited)
     }
 
     /// Conditions the process on what is imagined.
@@ -320,6 +331,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Removes what is imagined from the process.
     pub(crate) fn remove_fantasies(&mut self, config: &Config) {
+        self.fleet.forget_visit();
         if self.has_fantasies() {
             self.observations.remove_fantasies();
             self.gp.truncate(self.observations.len());
@@ -334,10 +346,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         if self.gp.len() >= n {
             return false;
         }
-        self.place_next(space);
-        let Self { geometry, observations, product, hyper, gp, noise, fleet, .. } = self;
-        let inputs = Inputs { space, geometry, observations, product, hyper, fleet };
-        if inputs.extend(gp, &noise.used).is_ok() {
+        if self.visit_next(space) || self.extend_by_one(space).is_ok() {
             return true;
         }
         let more = if D == 0 { self.noise.increase() } else { self.fit.add_noise() };
@@ -492,9 +501,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         Some(Posterior::new(self.measured_mean(i)?, self.gp.signal() * share.max(0.0)))
     }
 
-    fn inputs<'a>(&'a self, space: &'a Space<K>) -> Inputs<'a, K, M, D, T, N> {
-        let Self { geometry, observations, product, hyper, fleet, .. } = self;
-        Inputs { space, geometry, observations, product, hyper, fleet }
+    fn inputs<'a>(&'a self, space: &'a Space<K>) -> Inputs<'a, K, M, D, T> {
+        let Self { geometry, observations, product, hyper, .. } = self;
+        Inputs { space, geometry, observations, product, hyper }
     }
 
     /// What repeats have shown.
@@ -504,16 +513,15 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 }
 
 /// Everything a covariance depends on.
-struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize, const N: usize> {
+struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
     space: &'a Space<K>,
     geometry: &'a Geometry<K, M, D>,
     observations: &'a Observations<K, D, T>,
     product: &'a Product<K, M>,
     hyper: &'a Hyper,
-    fleet: &'a Fleet<T, N>,
 }
 
-impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: usize> Inputs<'_, K, M, D, T, N> {
+impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, K, M, D, T> {
     /// The prior variance of a combination.
     fn variance(&self, point: Point<'_, K, D>) -> f32 {
         if D == 0 {
@@ -558,15 +566,23 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: us
     }
 
     /// One step of two towards a factor with one more point: its covariances, which take as long as the
-    /// rest, then the rest. Noise is added on the diagonal; a mean of n
-    /// measurements has 1/n of it.
+    /// rest, then the rest. Under a prior the covariances and its own are known. Noise is added on the
+    /// diagonal; a mean of n measurements has 1/n of it.
     #[inline(never)]
-    fn extend<const P: usize>(&self, gp: &mut Gp<T, P>, noise: &Hypothesis) -> Result<(), CholeskyError> {
+    fn extend<const P: usize>(
+        &self,
+        gp: &mut Gp<T, P>,
+        noise: &Hypothesis,
+        visited: Option<(&[f32; T], f32)>,
+    ) -> Result<(), CholeskyError> {
         if !gp.is_written() {
             let i = gp.len();
             gp.write_row(|row| {
                 let Some(point) = self.observations.points_from(i).next() else { return };
-                if !self.fleet_factor_row(i, row) {
+                if let Some((column, variance)) = visited {
+                    row.iter_mut().zip(column).for_each(|(k, known)| *k = *known);
+                    row.iter_mut().skip(i).for_each(|own| *own = variance);
+                } else {
                     self.covariances(point, 0, row);
                 }
                 if let Some(own) = row.last_mut() {
@@ -579,3 +595,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const N: us
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

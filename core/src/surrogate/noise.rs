@@ -363,4 +363,28 @@ mod tests {
         belief.set(2.0 * LEAST);
         assert_eq!((belief.used.noise, belief.noisy), (2.0 * LEAST, 1.0));
     }
+
+    /// The weights of all hypotheses, and the doubt they leave, in f64.
+    #[test]
+    fn the_doubt_is_the_weighed_variance_of_the_others() {
+        let mut belief = Belief::START;
+        belief.begin(&Noise::Auto, Seen::Nothing);
+        let (mut all, mut noisy, mut doubt) = (0.0f64, 0.0, 0.0);
+        while let Some(h) = belief.next() {
+            let i = f64::from(belief.last);
+            let (total, signal) = (f64::from(h.residual + h.noise), 0.4 + 0.3 * i);
+            // The fifth has the most weight: an evidence against the prior.
+            let evidence = 0.5 * ((total.ln() - 0.01f64.ln()) / 3.0).powi(2) - 0.2 * (i - 5.0) * (i - 5.0);
+            belief.report(evidence as f32, signal as f32);
+            let weight = (-0.2 * (i - 5.0) * (i - 5.0)).exp();
+            let share = if h.is_noisy() { f64::from(h.noise) } else { f64::from(h.residual) };
+            all += weight;
+            noisy += if h.is_noisy() { weight } else { 0.0 };
+            doubt += if i == 5.0 { 0.0 } else { weight * signal * share };
+        }
+        belief.end();
+        assert_eq!(belief.used, ALL[5]);
+        let close = |own: f32, exact: f64| (f64::from(own) / exact - 1.0).abs() < 1e-3;
+        assert!(close(belief.noisy, noisy / all) && close(belief.doubt, doubt / all), "{belief:?} {}", doubt / all);
+    }
 }

@@ -235,7 +235,7 @@ impl<
             }
             Stage::Fantasise(i) => {
                 let i = *i;
-                self.asking = if self.fantasise(i) { Stage::Fantasise(i + 1) } else { Stage::Search { is_last: true } };
+                self.asking = self.fantasise(i).map_or(Stage::Search { is_last: true }, Stage::Fantasise);
             }
             Stage::Again => {
                 if self.again_step() {
@@ -249,8 +249,9 @@ impl<
             }
             Stage::Predict(c) => {
                 let c = *c;
-                self.model.begin_prediction(&self.space, &c);
-                self.asking = Stage::Propose(c);
+                if !self.model.begin_prediction(&self.space, &c) {
+                    self.asking = Stage::Propose(c);
+                }
             }
             Stage::Propose(c) => {
                 let combination = *c;
@@ -271,32 +272,34 @@ impl<
     }
 
     /// Step i of treating pending combinations as measured: each is imagined in two steps, then each
-    /// joins the factor in two. Returns whether there may be more to do.
+    /// joins the factor in two. Returns the next step if there may be more to do: the same one while a
+    /// combination is still compared with a fleet.
     #[inline(never)]
-    fn fantasise(&mut self, i: usize) -> bool {
+    fn fantasise(&mut self, i: usize) -> Option<usize> {
         // Only up to the limit, so that a larger tuner with the same limit proposes the same.
         let room = limited(self.config.observations, T).saturating_sub(self.len());
         let pending = self.pending.get(..room).unwrap_or(&self.pending);
-        if let Some(c) = pending.get(i / 2) {
+        let is_same = if let Some(c) = pending.get(i / 2) {
             if i.is_multiple_of(2) {
-                self.model.begin_prediction(&self.space, c);
+                self.model.begin_prediction(&self.space, c)
             } else {
                 self.model.imagine(&self.space, c);
+                false
             }
         } else if i < 4 * pending.len() {
-            self.model.add_imagined(&self.space);
+            self.model.add_imagined(&self.space)
         } else {
             self.model.condition_imagined(&self.config);
-            return false;
-        }
-        true
+            return None;
+        };
+        Some(if is_same { i } else { i + 1 })
     }
 
     /// Treats pending combinations as measured.
     pub(super) fn add_fantasies(&mut self) {
         let mut i = 0;
-        while self.fantasise(i) {
-            i += 1;
+        while let Some(next) = self.fantasise(i) {
+            i = next;
         }
     }
 

@@ -18,7 +18,8 @@
 //! - Draws depend on the seed, the number of outcomes and the number of pending asks, so seed,
 //!   configuration and records rebuild the tuner.
 //! - An ask takes, in this order: the queue; random combinations until there are enough
-//!   observations; the smallest score of the table, or one of the best again, if there is noise and that is worth much more.
+//!   observations; the smallest score of the table, or one of the best again, if there is noise and
+//!   that is worth much more.
 //! - A pending combination is not asked again, and it is fantasised only while candidates are scored.
 //!   Predictions depend on the observations alone; there are none meanwhile.
 //!
@@ -103,6 +104,7 @@ const MISSES: f32 = 1.5625;
 /// | `observations` | as many as you will measure, repeats of a combination counted once; 64 to start with | when it is full, a tuner refuses more or forgets ([`WhenFull`](crate::WhenFull)); memory grows with its square, time per ask too |
 /// | | fewer where RAM is short | 32 take 9 KB, 64 take 19 KB, 128 take 48 KB, for 24 relays (the table in this module's source) |
 /// | `rows` | 256, what the benchmarks ran with | eight bytes each; half as many are candidates of an ask, whose time grows with them |
+/// | | 1024, if many knobs are nominal with more than two levels | 256 are hardly one round over all of them |
 /// | | the number of combinations, if there are no more than a few hundred | then every one is a candidate, and the choice is exact |
 /// | | fewer where time is short | the best of fewer candidates is proposed |
 ///
@@ -440,7 +442,8 @@ fn limited(limit: u16, room: usize) -> usize {
 /// The type of a tuner for a constant array of knobs, with its sizes computed.
 ///
 /// `observations` is the number of observations to keep and `rows` the number of candidates in the
-/// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map projects the features to that many dimensions, as
+/// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map
+/// projects the features to that many dimensions, as
 /// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
 /// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`]. With `pending`, so
 /// many combinations can be asked before the first is told, instead of [`MOST_PENDING`].

@@ -80,6 +80,18 @@ impl Event {
     }
 }
 
+#[cfg(feature = "postcard")]
+impl Event {
+    /// The first version of the byte form that had it.
+    fn since(&self) -> u8 {
+        match self {
+            Self::Measured(..) => VERSION,
+            Self::Cancelled => WITHOUT_LIMITS,
+            Self::Told(_) | Self::Failed | Self::Enqueued | Self::Asked => OLDEST,
+        }
+    }
+}
+
 /// One entry of a log: an event and the combination it happened to.
 ///
 /// ```
@@ -229,6 +241,10 @@ impl<const K: usize> Record<K> {
             Ok((read, [])) => read,
             _ => return Err(RecordError::Malformed),
         };
+        // An event that its version did not have yet is damage.
+        if version & !WIDE < event.since() {
+            return Err(RecordError::Malformed);
+        }
         let mut own = Vec::new();
         let room = if version & WIDE == 0 {
             levels.iter().try_for_each(|level| own.push(Level::from(*level)))
@@ -296,6 +312,7 @@ mod tests {
         }
     }
 
+    /// promise: Record::from_bytes | an event that the record's version did not have yet | `Malformed`
     /// promise: Record::from_bytes | a record of another version | older ones are read, newer ones refused: `Version`
     #[test]
     fn older_records_are_read_and_newer_ones_refused() {
@@ -311,6 +328,13 @@ mod tests {
         assert_eq!((bytes.len(), bytes[0]), (Record::<2>::bytes_for(space.knobs(), 2) - 1, 3));
         assert_eq!(Record::from_bytes(bytes), Ok(measured));
         assert_eq!(Record::<2>::from_bytes(&bytes[..bytes.len() - 1]), Err(RecordError::Malformed));
+        let length = bytes.len();
+        // Events that older versions did not have.
+        let mut older = [0; Record::<2>::most_bytes(2)];
+        older.copy_from_slice(&buffer);
+        older[0] = 2;
+        assert_eq!(Record::<2>::from_bytes(&older[..length]), Err(RecordError::Malformed));
+        assert_eq!(Record::<2>::from_bytes(&[1, 4, 2, 3, 5]), Err(RecordError::Malformed));
         for found in [0, 4, 0x80, 0x84] {
             assert_eq!(Record::<2>::from_bytes(&[found, 1, 2, 3, 5]), Err(RecordError::Version { found }));
         }

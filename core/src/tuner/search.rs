@@ -18,6 +18,7 @@ use crate::acquire::sweep::{Scored, Sweep};
 use crate::acquire::table::{Kind, Step, swept, whole};
 use crate::space::Combination;
 use crate::space::knob::Level;
+use crate::surrogate::Model;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Point;
 use crate::surrogate::path::Path;
@@ -100,6 +101,12 @@ impl<const K: usize, const T: usize> Search<K, T> {
         (self.before, self.is_second, self.jump) = (Before::NeededLogit, false, None);
     }
 
+    /// The first observation that the path is followed for.
+    #[cfg(test)]
+    pub(super) fn path_first(&self) -> usize {
+        self.path.first()
+    }
+
     /// The best candidate so far.
     pub(super) fn best(&self) -> Option<Scored<K>> {
         self.best
@@ -159,6 +166,10 @@ impl<
         if cache.is_none() && self.search.path.first() > 0 {
             // The slices before had a cache.
             self.search.restart();
+        }
+        if cache.is_some() {
+            // The slices before had none: a cached row needs no visit.
+            self.model.fleet.forget_visit();
         }
         for _ in 0..steps {
             if cache.is_none() && self.model.gp.weigh_step() {
@@ -220,11 +231,11 @@ impl<
     /// The held candidate after its chance to keep all limits, in two steps.
     #[inline(never)]
     fn weigh_limits(&mut self, held: Scored<K>, whole: usize) {
-        self.search.is_begun = !self.search.is_begun;
-        if self.search.is_begun {
-            return self.model.begin_prediction(&self.space, &held.combination);
+        if !self.search.is_begun {
+            self.search.is_begun = !self.model.begin_prediction(&self.space, &held.combination);
+            return;
         }
-        self.search.held = None;
+        (self.search.held, self.search.is_begun) = (None, false);
         let log_chance = self.model.end_log_chance();
         let score = held.score - log_chance;
         if self.compare(Scored { score, ..held }, whole) {
@@ -250,14 +261,24 @@ impl<
     fn score_index(&mut self, prune: bool, row: Option<&mut Row<D, T>>) -> Option<Scored<K>> {
         let c = self.space.at_small(self.search.row as u32);
         self.search.row += 1;
-        if !self.is_open(&c) {
+        if !self.model.fleet.is_visiting() && !self.is_open(&c) {
             return None;
         }
         let posterior = match row {
             None => {
+                let space = &self.space;
+                let alone = |model: &Model<K, M, D, T, P, N, G>, row: &mut [f32]| model.prediction(space, &c, row);
+                if self.model.visit(space, &c) || self.model.visit_alone(alone) {
+                    self.search.row -= 1;
+                    return None;
+                }
                 let (place, needed) = (self.search.row - 1, self.needed(prune, self.bar()));
                 let mut most = self.table.bound(place);
-                let posterior = self.model.posterior(&self.space, &c, &needed, &mut most);
+                let posterior = if self.model.has_visits() {
+                    self.model.visited_posterior(&needed, &mut most)
+                } else {
+                    self.model.posterior(&self.space, &c, &needed, &mut most)
+                };
                 self.keep_bound(place, most);
                 posterior?
             }
@@ -314,7 +335,10 @@ impl<
             return None;
         }
         let new = self.model.observations.combinations().get(self.table.compared..self.len()).unwrap_or_default();
-        let is_closed = if is_sweeping {
+        // What is visited was found open before.
+        let is_closed = if self.model.fleet.is_visiting() {
+            false
+        } else if is_sweeping {
             self.model.observations.has(&c, knob) || !self.space.is_feasible(&c)
         } else {
             new.contains(&c)
@@ -326,13 +350,24 @@ impl<
         if !is_sweeping && self.pending.contains(&c) {
             return None;
         }
+        // Scored once it is compared with the fleet: until then the search stays at this step.
+        let path = &self.search.path;
+        let beside = |model: &Model<K, M, D, T, P, N, G>, row: &mut [f32]| {
+            path.covariances(model.kernel(), (knob, level), 0, row)
+        };
+        if row.is_none() && (self.model.visit(&self.space, &c) || self.model.visit_alone(beside)) {
+            (self.search.step, self.search.row) = (i, self.search.row - 1);
+            return None;
+        }
         let path = &self.search.path;
         let posterior = match row {
             None => {
                 let bar = if is_sweeping { self.search.sweep.bar() } else { self.bar() };
                 let (place, needed) = (self.search.row - 1, self.needed(prune, bar));
                 let mut most = self.table.bound(place);
-                let posterior = if is_plain {
+                let posterior = if self.model.has_visits() {
+                    self.model.visited_posterior(&needed, &mut most)
+                } else if is_plain {
                     self.model.posterior_beside(&self.space, path, (knob, level), &needed, &mut most)
                 } else {
                     self.model.posterior(&self.space, &c, &needed, &mut most)
@@ -412,7 +447,8 @@ impl<
     }
 
     /// The score that the last [`ask`](Self::ask) gives a combination, in standardised units, its
-    /// chances of success and of keeping all limits included; the candidate with the smallest was proposed. `None` for a
+    /// chances of success and of keeping all limits included; the candidate with the smallest was
+    /// proposed. `None` for a
     /// combination of another space, and if the model did not choose, as at the start.
     ///
     /// ```

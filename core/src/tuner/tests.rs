@@ -474,3 +474,92 @@ fn the_expected_gain_counts_the_chance_to_keep_the_limits() {
     let less = tuner.expected_gain().unwrap();
     assert!((gain / less - core::f32::consts::E).abs() < 0.01, "{gain} {less}");
 }
+
+/// Draws differ by purpose, by what is pending and by what was told; sweeps know nothing of the pending.
+#[test]
+fn every_draw_has_its_own_stream() {
+    let mut tuner = told(Config::default(), &[1.0, 2.0]);
+    let bits = |tuner: &Pair, purpose| tuner.random(purpose).bits();
+    let mut seen = std::vec::Vec::new();
+    let sweep = bits(&tuner, Purpose::Sweep);
+    for _ in 0..3 {
+        seen.extend([bits(&tuner, Purpose::Initial), bits(&tuner, Purpose::Scan)]);
+        assert_eq!(bits(&tuner, Purpose::Sweep), sweep);
+        tuner.ask().unwrap();
+    }
+    let c = tuner.pending()[0];
+    tuner.tell(&c, 3.0).unwrap();
+    seen.extend([bits(&tuner, Purpose::Initial), bits(&tuner, Purpose::Sweep), sweep]);
+    let count = seen.len();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), count);
+}
+
+/// Only an outcome that leaves the table as it is waits until the table is filled.
+#[test]
+fn a_new_best_does_not_wait_for_a_table() {
+    const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    type Relays = crate::tuner!(KNOBS, observations: 24, rows: 64);
+    let mut tuner = std::boxed::Box::new(Relays::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config { refit: 2, ..Config::default() }, 5).unwrap();
+    let mut waited = 0;
+    for i in 0..20u32 {
+        let c = tuner.space.at(u64::from(37 * i + 1)).unwrap();
+        for (cost, may_wait) in [(-1.0 - i as f32, false), (100.0, true)] {
+            let mut other = tuner.clone();
+            other.begin_outcome(&c, Some(cost), &[]).unwrap();
+            assert!(may_wait || !other.is_waiting, "{i}");
+            waited += usize::from(other.is_waiting);
+        }
+        // Every cost is the best so far, so the table stays empty.
+        tuner.tell(&c, -(i as f32)).unwrap();
+    }
+    assert!(waited > 3, "{waited}");
+}
+
+/// An ask that began with a cache and goes on without it finds the same.
+#[test]
+fn an_ask_may_lose_its_cache_on_the_way() {
+    const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    type Relays = crate::tuner!(KNOBS, observations: 40, rows: 64);
+    let mut tuner = std::boxed::Box::new(Relays::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config { refit: 2, ..Config::default() }, 5).unwrap();
+    let (mut cache, mut followed) = (std::boxed::Box::new(Cache::<0, 40, 64>::new()), 0);
+    for _ in 0..times(36, 7) {
+        let (mut plain, mut half, mut own) = (tuner.clone(), tuner.clone(), cache.clone());
+        half.ask_begin().unwrap();
+        let mut found = half.ask_step_with(9, &mut own).unwrap();
+        followed += usize::from(half.search.path_first() > 0);
+        while found.is_none() {
+            found = half.ask_step(9).unwrap();
+        }
+        assert_eq!(found, Some(plain.ask().unwrap()));
+        let c = tuner.ask_with(&mut cache).unwrap().combination;
+        let levels = c.levels().iter().enumerate();
+        tuner.tell(&c, levels.map(|(i, l)| f32::from(*l) * (i as f32 - 4.5)).sum()).unwrap();
+    }
+    assert!(cfg!(miri) || followed > 3, "{followed}");
+}
+
+/// The chance of success is that of the model's logit, and 1 before anything failed.
+#[test]
+fn the_chance_of_success_by_its_logit() {
+    let mut tuner = told(Config::default(), &[3.0, 1.0, 4.0, 1.5, 5.0, 9.0]);
+    let all = |tuner: &Pair| -> std::vec::Vec<_> { (0..96).map(|i| tuner.space.at(i).unwrap()).collect() };
+    assert!(all(&tuner).iter().all(|c| tuner.chance(c) == 1.0));
+    for _ in 0..2 {
+        let c = tuner.ask().unwrap().combination;
+        tuner.tell_failed(&c).unwrap();
+    }
+    let calls = tuner.model.success.calls().unwrap();
+    let (mut least, mut most) = (1.0f32, 0.0f32);
+    for c in all(&tuner) {
+        let measured = &tuner.model.observations.combinations()[..tuner.len()];
+        let logit = f64::from((calls.logit)(&tuner.model.success, &tuner.space, &c, measured));
+        let own = tuner.chance(&c);
+        assert!((f64::from(own) - 1.0 / (1.0 + (-logit).exp())).abs() < 1e-5, "{own} {logit}");
+        (least, most) = (least.min(own), most.max(own));
+    }
+    assert!(least < 0.45 && most > 0.55, "{least} {most}");
+}

@@ -212,6 +212,57 @@ fn slices_cache_replay_and_restart_have_the_same_bits() {
     }
 }
 
+/// A prior of 30 pseudo-points, which a combination is compared with in several steps.
+fn prior_of_many() -> FleetPrior {
+    let mut bytes = bytes(&KNOBS, Goal::Minimise);
+    bytes.truncate(bytes.len() - 8 - 2 * 10);
+    bytes[9] = 30;
+    for i in 0..30u16 {
+        let levels = [i % 9, i % 3, i % 4, i % 2];
+        let numbers = [i as i16 * 7 - 90, 40 - i as i16 * 3, 5 * i as i16 - 60, 30 - i as i16];
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend(packed(levels));
+    }
+    read(seal(bytes)).unwrap()
+}
+
+/// An ask is abandoned after any number of steps, by beginning another, by a cancellation or by an
+/// outcome: what it had compared with the fleet must not reach the next one. In force and given up,
+/// alone and with others pending.
+#[test]
+fn an_abandoned_ask_leaves_nothing_behind() {
+    for is_strange in [false, true] {
+        let prior = prior_of_many();
+        let (mut whole, mut abandoned) = (tuner(&prior, 3), tuner(&prior, 3));
+        let mut most = 0;
+        for i in 0..20u16 {
+            let first = whole.ask().unwrap();
+            abandoned.ask_begin().unwrap();
+            for _ in 0..5 * i + 1 {
+                most += 1;
+                if let Some(asked) = abandoned.ask_step(1).unwrap() {
+                    abandoned.cancel(&asked.combination);
+                    break;
+                }
+            }
+            assert_eq!(abandoned.ask().unwrap(), first, "{i}");
+            // Another is begun while this one is pending, and an outcome ends it.
+            let second = whole.clone().ask().unwrap();
+            assert_eq!(abandoned.clone().ask().unwrap(), second, "{i}");
+            abandoned.ask_begin().unwrap();
+            let _ = abandoned.ask_step(3 * i + 1).unwrap().map(|asked| abandoned.cancel(&asked.combination));
+            let c = first.combination;
+            let value = if is_strange { 35.0 + f32::from(c.level(0)) } else { 10.0 + f32::from(c.level(0)) * 0.3 };
+            whole.tell(&c, value).unwrap();
+            abandoned.tell_begin(&c, value).unwrap();
+            while abandoned.tell_step(1) {}
+            assert_eq!(whole.best_posterior(), abandoned.best_posterior(), "{i}");
+        }
+        assert!(most > 400, "{most} steps");
+        assert_eq!(matches!(whole.prior_state(), PriorState::GivenUp { .. }), is_strange, "{:?}", whole.prior_state());
+    }
+}
+
 /// A board unlike the fleet: the prior is given up within a few measurements, and the model then is that
 /// of a tuner without one that was told the same.
 #[test]

@@ -195,3 +195,25 @@ fn bits_past_the_last_combination_decode_to_none() {
     let space = Space::<1>::new(&[Knob::nominal(5)]).unwrap();
     assert_eq!(Encoder::new(&space, Encoding::Compact).decode(&space, &[0.5, -0.5, 0.5]), None);
 }
+
+/// The closed form of a range gives what the sums over its values give.
+#[test]
+fn a_range_has_the_features_of_its_values() {
+    static VALUES: [f32; 7] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let spaces = [Knob::range(0.0, 6.0, 1.0), Knob::graded(&VALUES, crate::space::knob::Scale::Linear)];
+    let [range, graded] = spaces.map(|knob| {
+        let space = Space::<1>::new(&[knob]).unwrap();
+        let encoder = Encoder::new(&space, Encoding::PerKnob);
+        (0..7)
+            .map(|i| {
+                let mut z = [0.0; 2];
+                encoder.encode(&space, &space.combination(&[i]).unwrap(), &mut z);
+                z
+            })
+            .collect::<std::vec::Vec<_>>()
+    });
+    for (own, other) in range.iter().flatten().zip(graded.iter().flatten()) {
+        assert!((own - other).abs() < 1e-5, "{range:?} {graded:?}");
+    }
+    assert!(range[0][0] < -0.1 && range[6][0] > 0.1, "{range:?}");
+}

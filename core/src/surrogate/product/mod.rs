@@ -112,7 +112,8 @@ pub(crate) struct Factor {
     /// factor of the sum of a row.
     same: f32,
     differ: f32,
-    /// For a graded knob: 1/ℓᵢ, for a range √5/ℓᵢ per level; tᵢ over the mean of the diagonal of cᵢ; 1 plus the mean of its scaled
+    /// For a graded knob: 1/ℓᵢ, for a range √5/ℓᵢ per level; tᵢ over the mean of the diagonal of
+    /// cᵢ; 1 plus the mean of its scaled
     /// Matérn; and the slope of the logarithm of that diagonal with ln ℓᵢ, negative.
     inverse_length: f32,
     scale: f32,
@@ -610,7 +611,8 @@ pub(crate) type Fours<const K: usize> = [[f32; 4]; K];
 /// The set of four knobs in which two combinations differ: bit i for the i-th.
 ///
 /// Compares their low bytes: a nominal knob has at most 256 levels, and for a graded one the answer
-/// means nothing. With M = 0 there are no others. A byte that is not zero sets its highest bit, and a multiplication collects the four
+/// means nothing. With M = 0 there are no others. A byte that is not zero sets its highest bit, and
+/// a multiplication collects the four
 /// bits.
 #[inline(always)]
 pub(crate) fn differing<const M: usize>([a0, a1, a2, a3]: [Level; 4], [b0, b1, b2, b3]: [Level; 4]) -> usize {

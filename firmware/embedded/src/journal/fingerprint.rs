@@ -131,10 +131,9 @@ mod tests {
     #[test]
     fn when_a_knob_matters_is_part_of_the_meaning() {
         let plain = Space::<2>::new(&[Knob::nominal(3), Knob::ranked(4)]).unwrap();
-        let [one, two] = [&[1][..], &[1, 2]].map(|levels: &'static [trimtab::Level]| {
-            let conditions: &'static [OnlyIf] = std::vec![OnlyIf { knob: 1, on: 0, levels }].leak();
-            plain.clone().only_if(conditions).unwrap()
-        });
+        const ONE: &[OnlyIf] = &[OnlyIf { knob: 1, on: 0, levels: &[1] }];
+        const TWO: &[OnlyIf] = &[OnlyIf { knob: 1, on: 0, levels: &[1, 2] }];
+        let [one, two] = [ONE, TWO].map(|conditions| plain.clone().only_if(conditions).unwrap());
         let of = |space: &Space<2>| fingerprint(space, &Config::default(), 1, &[8], 0);
         assert!(of(&plain) != of(&one) && of(&one) != of(&two) && of(&one) == of(&one.clone()));
     }

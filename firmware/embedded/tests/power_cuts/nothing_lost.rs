@@ -128,7 +128,9 @@ fn a_forgotten_outcome_is_not_averaged_with_a_new_one() {
             kept.tell(&task.space.at(number).unwrap(), value).unwrap();
             if let Some(best) = kept.tuner().best_observed().filter(|_| i >= 10) {
                 assert_eq!(best.combination, task.space.at(100).unwrap(), "after {i}");
-                assert!(best.value <= 0.5, "{best:?} after {i}");
+                // Until the page of the second one is dropped, both measurements since then are averaged.
+                let is_expected = if (13..36).contains(&i) { best.value == 0.25 } else { best.value <= 0.5 };
+                assert!(is_expected, "{best:?} after {i}");
             }
         }
         let mut history = Box::new(Large::new());

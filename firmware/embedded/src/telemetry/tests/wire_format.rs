@@ -109,3 +109,31 @@ fn wide_levels_take_two_bytes_each() {
     let length = cobs::encode(&odd, &mut packed);
     assert_eq!(wire::decode(&mut packed[..length]), Err(wire::Fault::Garbled));
 }
+
+/// A knob is its own part only: another kind, number of levels, value or scale is another knob.
+#[test]
+fn a_part_is_of_its_own_knob_alone() {
+    use trimtab::{Knob, Scale};
+    static VALUES: [[f32; 3]; 2] = [[1.0, 2.0, 4.0], [1.0, 2.0, 5.0]];
+    let knobs = [
+        Knob::nominal(4),
+        Knob::nominal(5),
+        Knob::ranked(4),
+        Knob::ranked(5),
+        Knob::graded(&VALUES[0], Scale::Linear),
+        Knob::graded(&VALUES[0], Scale::Log),
+        Knob::graded(&VALUES[1], Scale::Linear),
+        Knob::graded(&VALUES[0][..2], Scale::Linear),
+        Knob::range(0.0, 8.0, 1.0),
+        Knob::range(0.0, 8.0, 2.0),
+        Knob::range(0.0, 9.0, 1.125),
+        Knob::range(1.0, 8.0, 0.875),
+    ];
+    for (i, own) in knobs.iter().enumerate() {
+        for (j, other) in knobs.iter().enumerate() {
+            assert_eq!(KnobPart::parts(0, *own).all(|part| part.is_of(*other)), i == j, "{own:?} {other:?}");
+        }
+    }
+    let levels: Levels<'_> = (&[3, 4095][..]).into();
+    assert_eq!(std::format!("{levels:?}"), "[3, 4095]");
+}
