@@ -2,7 +2,7 @@
 //! promise breaks. `cargo xtask fuzz` and the tests call the same ones.
 
 use embedded_storage::nor_flash::ReadNorFlash as _;
-use trimtab::{Config, Knob, Record, Space, WhenFull};
+use trimtab::{Config, Knob, MOST_LIMITS, Record, Space, WhenFull};
 use trimtab_embedded::flash::{RamFlash, Simulated as _};
 use trimtab_embedded::journal::Layout;
 use trimtab_embedded::persistent::{Persistent, Stored, Task};
@@ -32,7 +32,7 @@ pub(crate) const LAYOUT: Layout = Layout { range: 0..3 * PAGE as u32, records: 3
 /// A record that is read is written as it was read, and belongs to the space or not.
 pub(crate) fn record(bytes: &[u8]) {
     let Ok(record) = Record::<3>::from_bytes(bytes) else { return };
-    let mut buffer = [0; Record::<3>::MOST_BYTES];
+    let mut buffer = [0; Record::<3>::most_bytes(MOST_LIMITS)];
     let written = record.to_bytes(&mut buffer).expect("what fits a record fits its buffer");
     // Debug forms, because a value may be NaN.
     let again = Record::<3>::from_bytes(written).expect("written by this version");
