@@ -136,7 +136,8 @@ pub(crate) struct TuneArgs {
     pub(crate) jobs: usize,
     /// Exit codes, such as ssh's 255, that say that a board or machine was lost: measure again
     ///
-    /// A signal is 128 more than its number. Such a measurement counts for nothing, and another slot repeats it. A combination that is lost
+    /// A signal is 128 more than its number. Such a measurement counts for nothing, and another
+    /// slot repeats it. A combination that is lost
     /// three times, while others succeed, has failed; a slot that loses three in a row is not used any
     /// more. If none is left the run ends; with a log, the same command goes on.
     #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = code)]

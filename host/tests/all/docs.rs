@@ -88,6 +88,11 @@ const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "host/docs/quality.md",
+        "trimtab bench --problem all --first-seed",
+        Run(&[("--seeds 40", "--seeds 1 --budget 2")]),
+    ),
+    (
+        "host/docs/quality.md",
         "trimtab bench --problem bqp,ising,contamination",
         Run(&[("--seeds 6", "--seeds 1 --budget 2")]),
     ),

@@ -140,9 +140,14 @@ pub(crate) const METHODS: &[Entry] = &[
     random::RANDOM,
 ];
 
-/// Methods that `all` leaves out: CBO-Lookup and COMBO with one change each, to find out what
-/// matters, and Optuna, which needs more than this program.
+/// Methods that `all` leaves out: trimtab, CBO-Lookup and COMBO with one change each, to find out
+/// what matters, and Optuna, which needs more than this program.
 pub(crate) const EXTRA: &[Entry] = &[
+    trimtab::ROWS_128,
+    trimtab::ROWS_1024,
+    trimtab::REFIT_8,
+    trimtab::REFIT_ALWAYS,
+    trimtab::EI,
     cbo::ONE,
     cbo::PER_DIMENSION,
     cbo::CENTRED,
