@@ -19,8 +19,11 @@ use crate::space::{Space, SpaceError};
 /// ```
 #[derive(Clone, Copy, Eq)]
 pub struct Combination<const K: usize> {
-    pub(super) levels: [Level; K],
-    pub(super) knobs: u16,
+    levels: [Level; K],
+    knobs: u16,
+    /// The lowest bit of the first 32 levels, the first knob's lowest: where knobs have two levels, one
+    /// word compares them all.
+    lows: u32,
 }
 
 impl<const K: usize> PartialEq for Combination<K> {
@@ -31,7 +34,8 @@ impl<const K: usize> PartialEq for Combination<K> {
         let same = |([a0, a1, a2, a3], [b0, b1, b2, b3]): (&[Level; 4], &[Level; 4])| {
             (word([*a0, *a1]) ^ word([*b0, *b1])) | (word([*a2, *a3]) ^ word([*b2, *b3])) == 0
         };
-        a.iter().zip(b).all(same) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b) && self.knobs == other.knobs
+        let is_same = || a.iter().zip(b).all(same) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b);
+        self.lows == other.lows && is_same() && self.knobs == other.knobs
     }
 }
 
@@ -49,7 +53,12 @@ impl<const K: usize> Hash for Combination<K> {
 
 impl<const K: usize> Combination<K> {
     /// No knobs; all zero.
-    pub(crate) const EMPTY: Self = Self { levels: [0; K], knobs: 0 };
+    pub(crate) const EMPTY: Self = Self::origin(0);
+
+    /// So many knobs, all at level 0. Unused elements stay 0, so equal combinations have equal arrays.
+    pub(super) const fn origin(knobs: usize) -> Self {
+        Self { levels: [0; K], knobs: knobs as u16, lows: 0 }
+    }
 
     /// One level per knob of a space; [`Space::combination`] by another name.
     ///
@@ -82,10 +91,24 @@ impl<const K: usize> Combination<K> {
     /// The same combination with another level for one knob. The caller guarantees that the knob
     /// has this level.
     pub(crate) fn with(mut self, knob: usize, level: Level) -> Self {
-        if let Some(l) = self.levels.get_mut(knob) {
-            *l = level;
-        }
+        self.set(knob, level);
         self
+    }
+
+    /// Sets the level of one knob; does nothing past the last.
+    #[inline(always)]
+    pub(super) fn set(&mut self, knob: usize, level: Level) {
+        let Some(own) = self.levels.get_mut(knob) else { return };
+        *own = level;
+        if knob < 32 {
+            self.lows = self.lows & !(1 << knob) | u32::from(level & 1) << knob;
+        }
+    }
+
+    /// The lowest bit of the first 32 levels.
+    #[inline(always)]
+    pub(crate) fn lows(&self) -> u32 {
+        self.lows
     }
 }
 

@@ -151,11 +151,11 @@ impl<const K: usize> Space<K> {
             return Err(SpaceError::WrongLength { given: levels.len(), knobs: self.knobs.len() });
         }
         let mut c = self.origin();
-        for (position, ((own, level), knob)) in c.levels.iter_mut().zip(levels).zip(&self.knobs).enumerate() {
+        for (position, (level, knob)) in levels.iter().zip(&self.knobs).enumerate() {
             if usize::from(*level) >= knob.levels() {
                 return Err(SpaceError::NoSuchLevel { position, level: *level });
             }
-            *own = *level;
+            c.set(position, *level);
         }
         Ok(self.canonical(c))
     }
@@ -176,10 +176,10 @@ impl<const K: usize> Space<K> {
         }
         let mut rest = index;
         let mut c = self.origin();
-        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+        for (i, knob) in self.knobs.iter().enumerate() {
             // `max(1)` tells the compiler that the division cannot fail.
             let levels = (knob.levels() as u64).max(1);
-            *level = (rest % levels) as Level;
+            c.set(i, (rest % levels) as Level);
             rest /= levels;
         }
         Some(self.canonical(c))
@@ -188,12 +188,13 @@ impl<const K: usize> Space<K> {
     /// The levels of the next index, the first again after the last: counting, without a division.
     /// Idle knobs are counted too.
     pub(crate) fn after(&self, mut c: Combination<K>) -> Combination<K> {
-        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
-            if usize::from(*level) + 1 < knob.levels() {
-                *level += 1;
+        for (i, knob) in self.knobs.iter().enumerate() {
+            let level = c.level(i);
+            if usize::from(level) + 1 < knob.levels() {
+                c.set(i, level + 1);
                 break;
             }
-            *level = 0;
+            c.set(i, 0);
         }
         c
     }
@@ -203,9 +204,9 @@ impl<const K: usize> Space<K> {
     pub(crate) fn at_small(&self, index: u32) -> Combination<K> {
         let mut rest = index;
         let mut c = self.origin();
-        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
+        for (i, knob) in self.knobs.iter().enumerate() {
             let levels = (knob.levels() as u32).max(1);
-            *level = (rest % levels) as Level;
+            c.set(i, (rest % levels) as Level);
             rest /= levels;
         }
         c
@@ -214,7 +215,7 @@ impl<const K: usize> Space<K> {
     /// The mixed-radix number of a combination, first knob fastest. Saturates at `u64::MAX`, which
     /// several combinations share in a space that is not [indexed](Self::is_indexed).
     pub fn index(&self, c: &Combination<K>) -> u64 {
-        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        let pairs = self.knobs.iter().zip(c.all()).rev();
         pairs.fold(0u64, |index, (knob, level)| {
             index.saturating_mul(knob.levels() as u64).saturating_add(u64::from(*level))
         })
@@ -222,7 +223,7 @@ impl<const K: usize> Space<K> {
 
     /// [`index`](Self::index) for an indexed space, faster because it does not saturate.
     pub(crate) fn number(&self, c: &Combination<K>) -> u64 {
-        let pairs = self.knobs.iter().zip(&c.levels).rev();
+        let pairs = self.knobs.iter().zip(c.all()).rev();
         pairs
             .fold(0u64, |index, (knob, level)| index.wrapping_mul(knob.levels() as u64).wrapping_add(u64::from(*level)))
     }
@@ -251,15 +252,15 @@ impl<const K: usize> Space<K> {
     /// Draws a combination uniformly from all, feasible or not.
     pub(crate) fn draw(&self, random: &mut Random) -> Combination<K> {
         let mut c = self.origin();
-        for (level, knob) in c.levels.iter_mut().zip(&self.knobs) {
-            *level = random.below(knob.levels() as u32) as Level;
+        for (i, knob) in self.knobs.iter().enumerate() {
+            c.set(i, random.below(knob.levels() as u32) as Level);
         }
         self.canonical(c)
     }
 
-    /// All levels 0. Unused elements of the array stay 0, so equal combinations have equal arrays.
+    /// All levels 0.
     fn origin(&self) -> Combination<K> {
-        Combination { levels: [0; K], knobs: self.knobs.len() as u16 }
+        Combination::origin(self.knobs.len())
     }
 }
 

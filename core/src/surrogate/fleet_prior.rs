@@ -285,7 +285,7 @@ impl FleetPrior {
             }
             let mut k = (1.0 - weight) * matern52::<Arithmetic>(square);
             if weight > 0.0 {
-                k += weight * product.covariance(c.all(), &unpack(knobs, levels));
+                k += weight * product.covariance_of(c.all(), &unpack(knobs, levels));
             }
             sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number * k);
         }
@@ -339,7 +339,7 @@ impl FleetPrior {
         }
         let mut k = (1.0 - weight) * matern52::<Arithmetic>(square);
         if weight > 0.0 {
-            k += weight * product.covariance(a.all(), b.all());
+            k += weight * product.covariance(a, b);
         }
         together + self.rest() * k
     }

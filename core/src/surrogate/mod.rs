@@ -525,7 +525,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
     /// The prior variance of a combination.
     fn variance(&self, point: Point<'_, K, D>) -> f32 {
         if D == 0 {
-            return self.product.covariance(point.combination.all(), point.combination.all());
+            return self.product.covariance(point.combination, point.combination);
         }
         self.hyper.variance(self.geometry.own_pair(self.space, point))
     }
@@ -543,11 +543,11 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
         let Self { space, geometry, hyper, .. } = self;
         let points = self.observations.points_from(first);
         if D == 0 {
-            let own = point.combination.all();
+            let own = point.combination;
             let others = self.observations.combinations().get(first..).unwrap_or_default();
             if M == 0 {
                 let all = row.iter_mut().zip(others);
-                all.for_each(|(k, other)| *k = self.product.covariance(own, other.all()));
+                all.for_each(|(k, other)| *k = self.product.covariance(own, other));
             } else {
                 self.product.products(own, others, K, row);
                 row.iter_mut().for_each(|k| *k = self.product.normalised(*k));

@@ -57,8 +57,8 @@ impl<const K: usize, const T: usize> Path<K, T> {
         first: usize,
     ) {
         (self.at, self.first, self.left_out) = (at, first, 0);
-        kernel.products(at.all(), others.get(first..).unwrap_or_default(), K, &mut self.products);
-        self.own = kernel.product(at.all(), at.all(), K);
+        kernel.products(&at, others.get(first..).unwrap_or_default(), K, &mut self.products);
+        self.own = kernel.product(&at, &at, K);
     }
 
     /// Comes to a knob; returns whether products had to be computed.
@@ -75,7 +75,7 @@ impl<const K: usize, const T: usize> Path<K, T> {
             return false;
         }
         let others = others.get(self.first..).unwrap_or_default();
-        let at = self.at.all();
+        let at = &self.at;
         if let Some(last) = self.left_out.checked_sub(1) {
             let level = self.at.level(last);
             kernel.each_factor((last, level), self.products.iter_mut().zip(others), |product, f| *product *= f);
@@ -195,9 +195,9 @@ mod tests {
             let own = all.covariances((&kernel, &others), (knob, level), 0, &mut row);
             assert_eq!(last.covariances((&kernel, &others), (knob, level), N - 2, &mut end), own);
             assert_eq!(row[N - 2..], end);
-            assert!((own - kernel.covariance(c.all(), c.all())).abs() < 1e-4);
+            assert!((own - kernel.covariance(&c, &c)).abs() < 1e-4);
             for (k, other) in row.iter().zip(&others) {
-                let anew = kernel.covariance(c.all(), other.all());
+                let anew = kernel.covariance(&c, other);
                 assert!((k - anew).abs() < 1e-4, "{i}: {k}, not {anew}");
             }
             if i % 3 == 0 {

@@ -109,7 +109,7 @@ impl<const K: usize> PairSums<K> {
         for (i, (other, inverse)) in others.zip(points.iter().zip(column)) {
             // The diagonal counts once, everything else twice, and all of it by half.
             let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * kernel.scale;
-            self.add(kernel, weight, (own.all(), &rows), other.all());
+            self.add(kernel, weight, (own, &rows), other);
         }
     }
 
@@ -134,27 +134,18 @@ impl<const K: usize> PairSums<K> {
         &mut self,
         kernel: &Product<K, M>,
         weight: f32,
-        (a, rows): (&[Level; K], &[[f32; 2]; K]),
-        b: &[Level; K],
+        (a, rows): (&Combination<K>, &[[f32; 2]; K]),
+        b: &Combination<K>,
     ) {
-        // Which knobs differ is asked twice and computed once.
-        let (mut sets, mut next) = ([0u8; K], 0);
-        let nominal = weight
-            * kernel.nominal_product_by_sets(a, b, |set| {
-                sets.iter_mut().skip(next).take(1).for_each(|own| *own = set as u8);
-                next += 1;
-            });
-        let product = if M > 0 { self.add_graded(kernel, nominal, (a, rows), b) } else { nominal };
+        let differing = kernel.differing(a, b);
+        let nominal = weight * kernel.nominal_product(differing);
+        let product = if M > 0 { self.add_graded(kernel, nominal, (a.all(), rows), b.all()) } else { nominal };
         self.pairs += product;
         self.weights += weight;
-        let (sums, rest) = self.differing.as_chunks_mut::<4>();
-        let mut sets = sets.iter();
-        for (sums, set) in sums.iter_mut().zip(&mut sets) {
-            if let Some(sum) = sums.as_flattened_mut().get_mut(usize::from(*set)) {
-                *sum += product;
-            }
-        }
-        if let Some(sum) = sets.next().and_then(|set| rest.as_flattened_mut().get_mut(usize::from(*set))) {
+        let mut sets = differing.sets::<M>();
+        let (sums, rest) = self.differing.as_flattened_mut().as_chunks_mut::<16>();
+        sums.iter_mut().zip(&mut sets).filter_map(|(sums, set)| sums.get_mut(set)).for_each(|sum| *sum += product);
+        if let (true, Some(sum)) = (K % 4 > 0, sets.next().and_then(|set| rest.get_mut(set))) {
             *sum += product;
         }
     }
@@ -236,7 +227,7 @@ mod tests {
         gp.extend(N, |i, row| {
             for (j, k) in row.iter_mut().enumerate() {
                 let noise = if i == j { 0.1 } else { 0.0 };
-                *k = kernel.covariance(points[i].all(), points[j].all()) + noise;
+                *k = kernel.covariance(&points[i], &points[j]) + noise;
             }
         })
         .unwrap();

@@ -18,7 +18,7 @@
 //! - Levels at equal steps look their Matérn up by the difference; levels with values compute it.
 //! - A range has no tables: [`range`] has the means of its rows in closed form.
 //!
-//! **Cost.** Per pair, by estimate, 6 instructions per nominal knob that differs, 20 per ranked, 60
+//! **Cost.** Per pair, by estimate, 3 instructions per knob of two levels, 6 per other nominal knob, 20 per ranked, 60
 //! per valued one and 130 per range; some 60 bytes per knob and 12 per graded level, none per level of
 //! a range.
 
@@ -177,6 +177,9 @@ pub(crate) struct Product<const K: usize, const M: usize> {
     /// For each four knobs and each set of them that differ, the product of their factors over that
     /// of equal levels: see [`differing`]. Knobs that are not nominal count as equal.
     ratios: Fours<K>,
+    /// Whether the lowest bits of the first 32 levels tell which of these knobs differ: no nominal one
+    /// has more than two levels.
+    lows_tell: bool,
     /// The product of the nominal knobs' factors of equal levels.
     equal: f32,
     /// Π(1 + tᵢ), and 1/(that − 1).
@@ -193,6 +196,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             means: [0.0; M],
             slopes: [0.0; M],
             ratios: [[0.0; 4]; K],
+            lows_tell: false,
             equal: 0.0,
             whole: 0.0,
             scale: 0.0,
@@ -228,6 +232,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             }
             first += tabled(knob);
         }
+        self.lows_tell = space.knobs().iter().take(32).all(|knob| knob.is_graded() || knob.levels() <= 2);
         self.common = Fitted::new(self.prior_common());
         self.derive();
         Ok(())
@@ -309,8 +314,14 @@ impl<const K: usize, const M: usize> Product<K, M> {
 
     /// The prior covariance of two combinations, as a share of the signal variance.
     #[inline(always)]
-    pub(crate) fn covariance(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
+    pub(crate) fn covariance(&self, a: &Combination<K>, b: &Combination<K>) -> f32 {
         self.normalised(self.product(a, b, K))
+    }
+
+    /// The same of levels that are no combination.
+    #[inline(always)]
+    pub(crate) fn covariance_of(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
+        self.normalised(self.multiplied(self.nominal_product(Differing::new::<M>(a, b)), (a, b), K))
     }
 
     /// The covariance that belongs to a product of all factors.
@@ -321,8 +332,13 @@ impl<const K: usize, const M: usize> Product<K, M> {
 
     /// The product of all factors, but without that of a graded knob `without`; K leaves out none.
     #[inline(always)]
-    pub(crate) fn product(&self, a: &[Level; K], b: &[Level; K], without: usize) -> f32 {
-        let mut product = self.nominal_product(a, b);
+    pub(crate) fn product(&self, a: &Combination<K>, b: &Combination<K>, without: usize) -> f32 {
+        self.multiplied(self.nominal_product(self.differing(a, b)), (a.all(), b.all()), without)
+    }
+
+    /// A product of nominal knobs times the factors of all graded knobs but `without`.
+    #[inline(always)]
+    fn multiplied(&self, mut product: f32, (a, b): (&[Level; K], &[Level; K]), without: usize) -> f32 {
         if M > 0 {
             let knobs = self.factors.iter().zip(a.iter().zip(b)).enumerate();
             let graded = knobs.filter(|(i, (factor, _))| factor.is_graded() && *i != without);
@@ -342,11 +358,11 @@ impl<const K: usize, const M: usize> Product<K, M> {
 
     /// [`product`](Self::product) with each of `others`.
     #[inline(always)]
-    pub(crate) fn products(&self, a: &[Level; K], others: &[Combination<K>], without: usize, products: &mut [f32]) {
+    pub(crate) fn products(&self, a: &Combination<K>, others: &[Combination<K>], without: usize, products: &mut [f32]) {
         let all = products.iter_mut().zip(others);
-        all.for_each(|(product, other)| *product = self.nominal_product(a, other.all()));
+        all.for_each(|(product, other)| *product = self.nominal_product(self.differing(a, other)));
         if M > 0 {
-            self.multiply(a, others, without, products);
+            self.multiply(a.all(), others, without, products);
         }
     }
 
@@ -402,28 +418,25 @@ impl<const K: usize, const M: usize> Product<K, M> {
         nominal.map_or([1.0; 2], |factor| [factor.same / factor.differ, factor.differ / factor.same])
     }
 
-    /// The product of the nominal knobs' factors.
+    /// The nominal knobs in which two combinations differ.
     #[inline(always)]
-    pub(crate) fn nominal_product(&self, a: &[Level; K], b: &[Level; K]) -> f32 {
-        self.nominal_product_by_sets(a, b, |_| {})
+    pub(crate) fn differing<'a>(&self, a: &'a Combination<K>, b: &'a Combination<K>) -> Differing<'a, K> {
+        let levels = (a.all(), b.all());
+        if self.lows_tell {
+            Differing { bits: a.lows() ^ b.lows(), levels }
+        } else {
+            Differing::new::<M>(a.all(), b.all())
+        }
     }
 
-    /// The same; calls with each set of four knobs that differ, and with that of the rest, if there is
-    /// one.
+    /// The product of the nominal knobs' factors.
     #[inline(always)]
-    pub(crate) fn nominal_product_by_sets(&self, a: &[Level; K], b: &[Level; K], mut call: impl FnMut(usize)) -> f32 {
-        let mut product = self.equal;
-        let mut multiply = |set: usize, ratios: &[[f32; 4]]| {
-            call(set);
-            product *= ratios.as_flattened().get(set).copied().unwrap_or(1.0);
-        };
-        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
-        let (ratios, ratios_rest) = self.ratios.as_chunks::<4>();
-        for ((a, b), ratios) in a.iter().zip(b).zip(ratios) {
-            multiply(differing::<M>(*a, *b), ratios);
-        }
-        if !a_rest.is_empty() {
-            multiply(differing_rest(a_rest, b_rest), ratios_rest);
+    pub(crate) fn nominal_product(&self, differing: Differing<'_, K>) -> f32 {
+        let (mut product, mut sets) = (self.equal, differing.sets::<M>());
+        let (ratios, rest) = self.ratios.as_flattened().as_chunks::<16>();
+        ratios.iter().zip(&mut sets).for_each(|(ratios, set)| product *= ratios.get(set).copied().unwrap_or(1.0));
+        if K % 4 > 0 {
+            product *= sets.next().and_then(|set| rest.get(set)).copied().unwrap_or(1.0);
         }
         product
     }
@@ -607,6 +620,47 @@ fn sum_rows(numbers: &mut [f32], diagonal: f32) {
 /// A number for each four knobs and each set of them; the last are used in part if K is no multiple
 /// of four.
 pub(crate) type Fours<const K: usize> = [[f32; 4]; K];
+
+/// The knobs in which two combinations differ; of graded ones it says nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Differing<'a, const K: usize> {
+    /// The first 32 knobs, bit i for the i-th.
+    bits: u32,
+    levels: (&'a [Level; K], &'a [Level; K]),
+}
+
+impl<'a, const K: usize> Differing<'a, K> {
+    /// By comparing levels.
+    #[inline(always)]
+    fn new<const M: usize>(a: &'a [Level; K], b: &'a [Level; K]) -> Self {
+        Self { bits: compared::<M>(a, b, 0), levels: (a, b) }
+    }
+
+    /// The sets of four knobs that differ, one after the other; without end.
+    #[inline(always)]
+    pub(crate) fn sets<const M: usize>(self) -> impl Iterator<Item = usize> {
+        let (Self { mut bits, levels: (a, b) }, mut first) = (self, 0);
+        core::iter::from_fn(move || {
+            if K > 32 && first > 0 && first % 32 == 0 {
+                bits = compared::<M>(a, b, first);
+            }
+            first += 4;
+            let set = bits & 15;
+            bits >>= 4;
+            Some(set as usize)
+        })
+    }
+}
+
+/// The knobs that differ among the 32 from `first` on.
+#[inline(never)]
+fn compared<const M: usize>(a: &[Level], b: &[Level], first: usize) -> u32 {
+    let end = (first + 32).min(a.len());
+    let (Some(a), Some(b)) = (a.get(first..end), b.get(first..end)) else { return 0 };
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let rest = differing_rest(a_rest, b_rest) as u32;
+    a.iter().zip(b).rev().fold(rest, |bits, (a, b)| bits << 4 | differing::<M>(*a, *b) as u32)
+}
 
 /// The set of four knobs in which two combinations differ: bit i for the i-th.
 ///

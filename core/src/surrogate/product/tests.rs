@@ -33,7 +33,7 @@ fn differing_knobs_in_fours() {
 fn bits_by_hand() {
     let (_, kernel) = kernel::<2, 0>(&[Knob::nominal(2); 2]);
     for (other, expected) in [([0, 0], 1.0), ([0, 1], -1.0 / 9.0), ([1, 1], -7.0 / 9.0)] {
-        let k = kernel.covariance(&[0, 0], &other);
+        let k = kernel.covariance_of(&[0, 0], &other);
         assert!((k - expected).abs() < 1e-5, "{other:?}: {k}");
     }
 }
@@ -61,7 +61,7 @@ fn similarities_are_centred() {
 #[test]
 fn near_levels_are_alike() {
     let (_, kernel) = kernel::<4, { graded_levels(&MIXED) }>(&MIXED);
-    let along = |level| kernel.covariance(&[0, 0, 1, 0], &[0, level, 1, 0]);
+    let along = |level| kernel.covariance_of(&[0, 0, 1, 0], &[0, level, 1, 0]);
     assert!(along(0) > along(1) && along(1) > along(2));
     assert!(kernel.factors()[3].is_fixed());
 }
@@ -180,7 +180,7 @@ fn the_kernel_of_a_range_is_positive_definite() {
         let mut factor = [[0f64; N]; N];
         for i in 0..N {
             for j in 0..=i {
-                let k = f64::from(kernel.covariance(&[levels[i]], &[levels[j]])) + if i == j { 3e-3 } else { 0.0 };
+                let k = f64::from(kernel.covariance_of(&[levels[i]], &[levels[j]])) + if i == j { 3e-3 } else { 0.0 };
                 let dot: f64 = (0..j).map(|l| factor[i][l] * factor[j][l]).sum();
                 factor[i][j] = if i == j { (k - dot).sqrt() } else { (k - dot) / factor[j][j] };
             }
@@ -195,4 +195,33 @@ fn a_range_needs_no_tables() {
     assert_eq!(graded_levels(&[Knob::range(0.0, 65_535.0, 1.0), Knob::log_range(1.0, 9.0, 3)]), 2);
     assert_eq!(graded_levels(&[Knob::range(0.0, 1.0, 1.0)]), 0);
     assert!(size_of::<Product<1, 1>>() <= size_of::<Product<1, 0>>() + 12);
+}
+
+/// By the lowest bits and level by level: the same sets, of more knobs than a word has bits too.
+#[test]
+fn sets_of_differing_knobs_are_those_of_a_comparison_one_by_one() {
+    fn check<const K: usize>(levels: u16) {
+        let (space, kernel) = kernel::<K, 0>(&[Knob::nominal(levels); K]);
+        assert_eq!(kernel.lows_tell, levels == 2);
+        let mut random = crate::math::random::Random::new(3, 0);
+        let mut counted = space.draw(&mut random);
+        for i in 0..crate::math::times(50, 3) {
+            let (drawn, knob) = (space.draw(&mut random), random.below(K as u32) as usize);
+            let changed = drawn.with(knob, random.below(u32::from(levels)) as Level);
+            counted = space.after(counted);
+            for (a, b) in [(drawn, changed), (drawn, counted), (changed, space.combination(drawn.levels()).unwrap())] {
+                let differs = |knob: usize| knob < K && a.level(knob) != b.level(knob);
+                let expected = (0..K.div_ceil(4))
+                    .map(|four| (0..4).map(|bit| usize::from(differs(4 * four + bit)) << bit).sum::<usize>());
+                for differing in [kernel.differing(&a, &b), Differing::new::<0>(a.all(), b.all())] {
+                    assert!(differing.sets::<0>().take(K.div_ceil(4)).eq(expected.clone()), "{i}");
+                }
+            }
+        }
+    }
+    check::<7>(2);
+    check::<32>(2);
+    check::<70>(2);
+    check::<7>(5);
+    check::<70>(3);
 }
