@@ -31,6 +31,8 @@
 //! **Cost.** t³/6 multiplications to rebuild, t²/2 to append, at most t²/2 per posterior; one
 //! triangle and five vectors.
 
+use core::ops::Range;
+
 use crate::config::Prior;
 use crate::math::cholesky::{Cholesky, CholeskyError};
 use crate::math::float::{dot, ln};
@@ -387,11 +389,16 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         partial.share + ones * ones * self.mean_variance
     }
 
-    /// The weight of the covariance of observations i and j in the slope of the log likelihood with
-    /// a hyper-parameter, given K⁻¹ there.
-    pub(crate) fn slope_weight(&self, i: usize, j: usize, inverse: f32) -> f32 {
-        let pair = |of: &[f32; T]| of.get(i).zip(of.get(j)).map_or(0.0, |(a, b)| a * b);
-        pair(&self.weights) / self.signal - inverse + pair(&self.ones_weights) * self.mean_variance
+    /// The weights of the covariances of observation j with others in the slope of the log likelihood
+    /// with a hyper-parameter, given K⁻¹ there.
+    #[inline(always)]
+    pub(crate) fn slope_weights(&self, j: usize, others: Range<usize>, inverse: &[f32]) -> impl Iterator<Item = f32> {
+        let of = |all: &[f32; T]| all.get(j).copied().unwrap_or(0.0);
+        let (own, own_one, signal, mean_variance) =
+            (of(&self.weights), of(&self.ones_weights), self.signal, self.mean_variance);
+        let [weights, ones] = [&self.weights, &self.ones_weights].map(|all| all.get(others.clone()).unwrap_or_default());
+        let all = weights.iter().zip(ones).zip(inverse);
+        all.map(move |((weight, one), inverse)| weight * own / signal - inverse + one * own_one * mean_variance)
     }
 
     /// K⁻¹(y − μ).

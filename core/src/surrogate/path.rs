@@ -107,8 +107,15 @@ impl<const K: usize, const T: usize> Path<K, T> {
             kernel.each_factor((knob, level), all, |(k, product), f| *k = kernel.normalised(product * f));
             return kernel.normalised(self.own * kernel.factor_of(knob, level, level));
         }
-        let change = change(kernel, (knob, self.at.level(knob)), level);
-        all.for_each(|((k, product), other)| *k = kernel.normalised(product * change(other.level(knob))));
+        if let Some(bit) = kernel.low_bit(knob) {
+            // The same with one comparison.
+            let ([equal, different], level) = (kernel.exchange(knob), u32::from(level) << knob);
+            let change = |other: &Combination<K>| if other.lows() & bit == level { equal } else { different };
+            all.for_each(|((k, product), other)| *k = kernel.normalised(product * change(other)));
+        } else {
+            let change = change(kernel, (knob, self.at.level(knob)), level);
+            all.for_each(|((k, product), other)| *k = kernel.normalised(product * change(other.level(knob))));
+        }
         kernel.normalised(self.own)
     }
 

@@ -106,9 +106,10 @@ impl<const K: usize> PairSums<K> {
         let others = others.start..others.end.min(gp.len());
         let (Some(points), Some(column)) = (points.get(others.clone()), column.get(others.clone())) else { return };
         let rows = if M > 0 { kernel.rows(own.all()) } else { [[0.0; 2]; K] };
-        for (i, (other, inverse)) in others.zip(points.iter().zip(column)) {
+        let weights = gp.slope_weights(j, others.clone(), column);
+        for (i, (other, weight)) in others.zip(points.iter().zip(weights)) {
             // The diagonal counts once, everything else twice, and all of it by half.
-            let weight = gp.slope_weight(i, j, *inverse) * if i == j { 0.5 } else { 1.0 } * kernel.scale;
+            let weight = weight * if i == j { 0.5 } else { 1.0 } * kernel.scale;
             self.add(kernel, weight, (own, &rows), other);
         }
     }
@@ -143,10 +144,20 @@ impl<const K: usize> PairSums<K> {
         self.pairs += product;
         self.weights += weight;
         let mut sets = differing.sets::<M>();
-        let (sums, rest) = self.differing.as_flattened_mut().as_chunks_mut::<16>();
-        sums.iter_mut().zip(&mut sets).filter_map(|(sums, set)| sums.get_mut(set)).for_each(|sum| *sum += product);
-        if let (true, Some(sum)) = (K % 4 > 0, sets.next().and_then(|set| rest.get_mut(set))) {
-            *sum += product;
+        let (fours, rest) = self.differing.as_flattened_mut().as_chunks_mut::<16>();
+        let (eights, four) = fours.as_chunks_mut::<2>();
+        let mut add = |sums: &mut [f32]| {
+            if let Some(sum) = sets.next().and_then(|set| sums.get_mut(set)) {
+                *sum += product;
+            }
+        };
+        for [first, second] in eights {
+            add(first);
+            add(second);
+        }
+        four.iter_mut().for_each(|four| add(four));
+        if K % 4 > 0 {
+            add(rest);
         }
     }
 

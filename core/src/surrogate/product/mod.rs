@@ -411,6 +411,12 @@ impl<const K: usize, const M: usize> Product<K, M> {
         self.factors.get(knob).map_or(1.0, |factor| self.factor(factor, a, b))
     }
 
+    /// The bit of the lowest bits of levels that tells the level of a nominal knob, if one does.
+    #[inline(always)]
+    pub(crate) fn low_bit(&self, knob: usize) -> Option<u32> {
+        (self.lows_tell && knob < 32 && (M == 0 || !self.is_graded(knob))).then_some(1 << (knob & 31))
+    }
+
     /// What a product is multiplied by when a nominal knob becomes equal, and when it becomes
     /// different.
     pub(crate) fn exchange(&self, knob: usize) -> [f32; 2] {
@@ -433,10 +439,18 @@ impl<const K: usize, const M: usize> Product<K, M> {
     #[inline(always)]
     pub(crate) fn nominal_product(&self, differing: Differing<'_, K>) -> f32 {
         let (mut product, mut sets) = (self.equal, differing.sets::<M>());
-        let (ratios, rest) = self.ratios.as_flattened().as_chunks::<16>();
-        ratios.iter().zip(&mut sets).for_each(|(ratios, set)| product *= ratios.get(set).copied().unwrap_or(1.0));
+        let (fours, rest) = self.ratios.as_flattened().as_chunks::<16>();
+        let (eights, four) = fours.as_chunks::<2>();
+        let mut multiply = |ratios: &[f32], set: Option<usize>| {
+            product *= set.and_then(|set| ratios.get(set)).copied().unwrap_or(1.0);
+        };
+        for [first, second] in eights {
+            multiply(first, sets.next());
+            multiply(second, sets.next());
+        }
+        four.iter().for_each(|four| multiply(four, sets.next()));
         if K % 4 > 0 {
-            product *= sets.next().and_then(|set| rest.get(set)).copied().unwrap_or(1.0);
+            multiply(rest, sets.next());
         }
         product
     }
