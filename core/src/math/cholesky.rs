@@ -96,7 +96,7 @@ impl<const P: usize> Cholesky<P> {
     pub(crate) fn append_written(&mut self) -> Result<(), CholeskyError> {
         let (above, row) = self.factor.split_row(self.len);
         let Some((diagonal, left)) = row.split_last_mut() else { return Err(CholeskyError::Full) };
-        forward(above, 0, left, |_, _| true);
+        to_the_end(above, (0, 0), left);
         let pivot = *diagonal - dot(left, left);
         // The negation also catches a pivot that is not a number.
         if !(pivot > 0.0 && pivot.is_finite()) {
@@ -109,15 +109,24 @@ impl<const P: usize> Cholesky<P> {
 
     /// Solves L·x = b in place.
     pub fn solve_lower(&self, b: &mut [f32]) {
-        self.solve_lower_from(0, b, |_, _| true);
+        self.solve_lower_rest(0, b);
     }
 
     /// Solves L·x = b in place, where the first `solved` elements of b already hold x. Calls
     /// `go_on` with the index and value of each new element and stops when it returns false.
     /// Returns whether it reached the end.
     pub fn solve_lower_from(&self, solved: usize, b: &mut [f32], go_on: impl FnMut(usize, f32) -> bool) -> bool {
-        let rows = self.factor.rows_from(solved).take(self.len.saturating_sub(solved));
-        forward(rows, solved, b, go_on)
+        forward(self.factor.rows_from(solved, self.len), (solved, 0), b, go_on)
+    }
+
+    /// Solves L·x = b in place, where the first `solved` elements of b already hold x.
+    pub(crate) fn solve_lower_rest(&self, solved: usize, b: &mut [f32]) {
+        to_the_end(self.factor.rows_from(solved, self.len), (solved, 0), b);
+    }
+
+    /// Solves L·x = b in place, where the first `zeros` elements of b are 0.
+    pub(crate) fn solve_lower_after(&self, zeros: usize, b: &mut [f32]) {
+        to_the_end(self.factor.rows_from(zeros, self.len), (zeros, zeros - zeros % 4), b);
     }
 
     /// Solves Lᵀ·x = b in place.
@@ -154,22 +163,80 @@ impl<const P: usize> Cholesky<P> {
 }
 
 /// Forward substitution: x with L·x = b, in place, from row `first` on, until b ends or `go_on`
-/// returns false.
-fn forward<'a>(
-    rows: impl Iterator<Item = &'a [f32]>,
-    first: usize,
+/// returns false. The elements of x before `zeros`, a multiple of four, are 0.
+#[inline(always)]
+fn forward(
+    mut rows: Rows<'_>,
+    (first, zeros): (usize, usize),
     b: &mut [f32],
     mut go_on: impl FnMut(usize, f32) -> bool,
 ) -> bool {
-    for (i, row) in (first..).zip(rows) {
-        let Some((diagonal, row)) = row.split_last() else { break };
-        let Some((solved, [x, ..])) = b.split_at_mut_checked(i) else { break };
-        *x = (*x - dot(row, solved)) / *diagonal;
-        if !go_on(i, *x) {
-            return false;
+    let mut i = first;
+    loop {
+        let Some((solved, left)) = b.split_at_mut_checked(i) else { return true };
+        let solved = solved.get(zeros..).unwrap_or_default();
+        let done = if let (0, Some(four)) = (i % 4, left.first_chunk_mut::<4>())
+            && let Some(rows) = rows.next_four()
+        {
+            solve_four(rows, zeros, solved, four);
+            4
+        } else {
+            let Some((diagonal, row)) = rows.next().and_then(|row| row.split_last()) else { return true };
+            let Some(x) = left.first_mut() else { return true };
+            *x = (*x - dot(row.get(zeros..).unwrap_or_default(), solved)) / *diagonal;
+            1
+        };
+        for x in left.iter().take(done) {
+            if !go_on(i, *x) {
+                return false;
+            }
+            i += 1;
         }
     }
-    true
+}
+
+/// The same without a question after each element, which most callers need and one copy serves.
+#[inline(never)]
+fn to_the_end(rows: Rows<'_>, (first, zeros): (usize, usize), b: &mut [f32]) {
+    forward(rows, (first, zeros), b, |_, _| true);
+}
+
+/// Four rows of it, in one piece, with what is solved before them from element `zeros` on: each number
+/// is loaded once for all four. Sums are in the order of [`dot`], so the bits are those of one row after
+/// the other.
+#[inline(never)]
+fn solve_four(rows: &[f32], zeros: usize, solved: &[f32], [x0, x1, x2, x3]: &mut [f32; 4]) {
+    let i = zeros + solved.len();
+    let Some((a, rows)) = rows.split_at_checked(i + 1) else { return };
+    let Some((b, rows)) = rows.split_at_checked(i + 2) else { return };
+    let Some((c, d)) = rows.split_at_checked(i + 3) else { return };
+    let ((a, a_rest), (b, b_rest)) = (fours(a, zeros), fours(b, zeros));
+    let ((c, c_rest), (d, _)) = (fours(c, zeros), fours(d, zeros));
+    let (mut a0, mut a1, mut a2, mut a3) = (0.0, 0.0, 0.0, 0.0);
+    let (mut b0, mut b1, mut b2, mut b3) = (0.0, 0.0, 0.0, 0.0);
+    let (mut c0, mut c1, mut c2, mut c3) = (0.0, 0.0, 0.0, 0.0);
+    let (mut d0, mut d1, mut d2, mut d3) = (0.0, 0.0, 0.0, 0.0);
+    for ((((a, b), c), d), [x0, x1, x2, x3]) in a.iter().zip(b).zip(c).zip(d).zip(solved.as_chunks::<4>().0) {
+        (a0, a1, a2, a3) = (a0 + a[0] * x0, a1 + a[1] * x1, a2 + a[2] * x2, a3 + a[3] * x3);
+        (b0, b1, b2, b3) = (b0 + b[0] * x0, b1 + b[1] * x1, b2 + b[2] * x2, b3 + b[3] * x3);
+        (c0, c1, c2, c3) = (c0 + c[0] * x0, c1 + c[1] * x1, c2 + c[2] * x2, c3 + c[3] * x3);
+        (d0, d1, d2, d3) = (d0 + d[0] * x0, d1 + d[1] * x1, d2 + d[2] * x2, d3 + d[3] * x3);
+    }
+    // The triangle where the four rows end.
+    let ([a], [b, b_own], [c, c_next, c_own], Some([d, d_next, d_last, d_own])) = (a_rest, b_rest, c_rest, d.last())
+    else {
+        return;
+    };
+    *x0 = (*x0 - ((a0 + a2) + (a1 + a3))) / a;
+    *x1 = (*x1 - (((b0 + b2) + (b1 + b3)) + b * *x0)) / b_own;
+    *x2 = (*x2 - (((c0 + c2) + (c1 + c3)) + (c * *x0 + c_next * *x1))) / c_own;
+    *x3 = (*x3 - (((d0 + d2) + (d1 + d3)) + (d * *x0 + d_next * *x1 + d_last * *x2))) / d_own;
+}
+
+/// The numbers from an index on, in fours.
+#[inline(always)]
+fn fours(row: &[f32], from: usize) -> (&[[f32; 4]], &[f32]) {
+    row.get(from..).unwrap_or_default().as_chunks()
 }
 
 /// Why a row was not appended.
@@ -244,6 +311,36 @@ mod tests {
             // Condition up to about 100, values up to 16: 1e-2 absolute is a thousandth of the
             // largest.
             assert!(x.iter().zip(&b).all(|(x, b)| (x - b).abs() < 1e-2));
+        }
+    }
+
+    /// Four rows at a time have the bits of one after the other, wherever a substitution begins and ends.
+    #[test]
+    fn four_rows_at_a_time_change_no_bit() {
+        let factor = factor_of(&random_matrix(7));
+        let row_by_row = |first: usize, end: usize, b: &mut [f32; N]| {
+            for i in first..end {
+                let (diagonal, row) = factor.row(i).split_last().unwrap();
+                b[i] = (b[i] - dot(row, &b[..i])) / diagonal;
+            }
+        };
+        let start: [f32; N] = core::array::from_fn(|i| 1.0 + 0.3 * i as f32);
+        for first in 0..N {
+            for end in first..=N {
+                let (mut own, mut other, mut last) = (start, start, first);
+                row_by_row(first, end, &mut other);
+                assert!(factor.solve_lower_from(first, &mut own[..end], |i, x| {
+                    last = i + 1;
+                    x == other[i]
+                }));
+                assert_eq!((own, last), (other, end));
+            }
+            let (mut own, mut other) = (start, start);
+            own[..first].fill(0.0);
+            other[..first].fill(0.0);
+            row_by_row(first, N, &mut other);
+            factor.solve_lower_after(first, &mut own);
+            assert_eq!(own, other);
         }
     }
 

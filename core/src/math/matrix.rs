@@ -77,9 +77,9 @@ impl<const P: usize> Triangle<P> {
         Rows { rest: &self.0, len: 1 }
     }
 
-    /// Rows i and after.
-    pub fn rows_from(&self, i: usize) -> Rows<'_> {
-        Rows { rest: self.0.get(triangle(i)..).unwrap_or_default(), len: i + 1 }
+    /// Rows i and after, up to row `end`.
+    pub fn rows_from(&self, i: usize, end: usize) -> Rows<'_> {
+        Rows { rest: self.0.get(triangle(i)..triangle(end)).unwrap_or_default(), len: i + 1 }
     }
 
     /// Row i; empty past the last.
@@ -105,6 +105,15 @@ impl<const P: usize> Default for Triangle<P> {
 pub struct Rows<'a> {
     rest: &'a [f32],
     len: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The next four rows in one piece, if there are so many.
+    pub(crate) fn next_four(&mut self) -> Option<&'a [f32]> {
+        let (four, rest) = self.rest.split_at_checked(4 * self.len + 6)?;
+        (self.rest, self.len) = (rest, self.len + 4);
+        Some(four)
+    }
 }
 
 impl<'a> Iterator for Rows<'a> {
@@ -133,7 +142,11 @@ mod tests {
         assert_eq!(t.0, [0., 1., 1., 2., 2., 2., 3., 3., 3., 3.]);
         assert!(t.rows().enumerate().all(|(i, row)| row == t.row(i) && row.len() == i + 1));
         assert!(t.split_row(4).1.is_empty() && t.row(4).is_empty());
-        assert!(t.rows_from(2).eq(t.rows().skip(2)) && t.rows_from(4).next().is_none());
+        assert!(t.rows_from(2, 4).eq(t.rows().skip(2)) && t.rows_from(4, 4).next().is_none());
+        assert!(t.rows_from(1, 3).eq(t.rows().skip(1).take(2)) && t.rows_from(3, 1).next().is_none());
+        let mut rows = t.rows();
+        assert!(rows.next_four() == Some(&t.0) && rows.next().is_none());
+        assert!(t.rows_from(1, 4).next_four().is_none());
     }
 
     #[test]

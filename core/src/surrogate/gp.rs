@@ -203,7 +203,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let (n, known) = (self.len(), self.whitened);
         let Some(costs) = self.costs.get_mut(..n) else { return };
         costs.iter_mut().enumerate().skip(known).for_each(|(i, cost)| *cost = y(i, *cost));
-        self.factor.solve_lower_from(known, costs, |_, _| true);
+        self.factor.solve_lower_rest(known, costs);
     }
 
     /// Whitens ones for the observations that are new; call after
@@ -212,7 +212,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let (n, known) = (self.len(), self.whitened);
         let Some(ones) = self.ones.get_mut(..n) else { return };
         ones.iter_mut().skip(known).for_each(|one| *one = 1.0);
-        self.factor.solve_lower_from(known, ones, |_, _| true);
+        self.factor.solve_lower_rest(known, ones);
         (self.weighed, self.whitened) = (if known == n { self.weighed } else { 0 }, n);
     }
 
@@ -336,10 +336,19 @@ impl<const T: usize, const P: usize> Gp<T, P> {
             return None;
         }
         let mut explained = 0.0;
-        for (k, inverse) in k.iter().zip(&self.inverse_own) {
+        let mut explain = |k: f32, inverse: f32| {
             let by_one = k * k * inverse;
             explained = if by_one > explained { by_one } else { explained };
+        };
+        let inverse = self.inverse_own.get(..k.len()).unwrap_or_default();
+        let ((k, k_rest), (inverse, inverse_rest)) = (k.as_chunks::<4>(), inverse.as_chunks::<4>());
+        for ([k0, k1, k2, k3], [i0, i1, i2, i3]) in k.iter().zip(inverse) {
+            explain(*k0, *i0);
+            explain(*k1, *i1);
+            explain(*k2, *i2);
+            explain(*k3, *i3);
         }
+        k_rest.iter().zip(inverse_rest).for_each(|(k, inverse)| explain(*k, *inverse));
         *most = most.min(own - explained);
         (*most > least).then_some(least)
     }
@@ -351,14 +360,19 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let Some(v) = v.get_mut(..n) else { return false };
         let known = usize::from(partial.len);
         partial.len = n as u16;
-        let mut whitened = self.costs.iter().zip(&self.ones).skip(known);
-        self.factor.solve_lower_from(known, v, |_, v| {
-            let Some((cost, one)) = whitened.next() else { return false };
-            partial.share -= v * v;
-            partial.ones += v * one;
-            partial.costs += v * cost;
-            partial.share > least
-        })
+        let mut share = partial.share;
+        let is_above = self.factor.solve_lower_from(known, v, |_, v| {
+            share -= v * v;
+            share > least
+        });
+        partial.share = share;
+        if is_above {
+            for ((v, cost), one) in v.iter().zip(&self.costs).zip(&self.ones).skip(known) {
+                partial.ones += v * one;
+                partial.costs += v * cost;
+            }
+        }
+        is_above
     }
 
     /// The posterior, with the same bits, from the covariances `k` with the observations, and its
@@ -396,7 +410,8 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         let of = |all: &[f32; T]| all.get(j).copied().unwrap_or(0.0);
         let (own, own_one, signal, mean_variance) =
             (of(&self.weights), of(&self.ones_weights), self.signal, self.mean_variance);
-        let [weights, ones] = [&self.weights, &self.ones_weights].map(|all| all.get(others.clone()).unwrap_or_default());
+        let [weights, ones] =
+            [&self.weights, &self.ones_weights].map(|all| all.get(others.clone()).unwrap_or_default());
         let all = weights.iter().zip(ones).zip(inverse);
         all.map(move |((weight, one), inverse)| weight * own / signal - inverse + one * own_one * mean_variance)
     }
@@ -406,16 +421,21 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         self.weights.get(..self.len()).unwrap_or_default()
     }
 
+    /// Solves L·x = b in place, where the first `solved` elements of b already hold x.
+    pub(crate) fn solve_lower_rest(&self, solved: usize, b: &mut [f32]) {
+        self.factor.solve_lower_rest(solved, b);
+    }
+
     /// Solves L·x = b in place, where the first `zeros` elements of b are 0.
-    pub(crate) fn solve_lower_from(&self, zeros: usize, b: &mut [f32]) {
-        self.factor.solve_lower_from(zeros, b, |_, _| true);
+    pub(crate) fn solve_lower_after(&self, zeros: usize, b: &mut [f32]) {
+        self.factor.solve_lower_after(zeros, b);
     }
 
     /// The first half of column j of K⁻¹: L⁻¹ times the unit vector.
     pub(crate) fn half_column(&self, j: usize, column: &mut [f32; T]) {
         column.iter_mut().for_each(|element| *element = 0.0);
         column.iter_mut().skip(j).take(1).for_each(|one| *one = 1.0);
-        self.factor.solve_lower_from(j, column, |_, _| true);
+        self.solve_lower_after(j, column);
     }
 
     /// Column j of K⁻¹ from its first half, from row j on; the rows before it are not computed.

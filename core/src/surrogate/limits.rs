@@ -213,7 +213,7 @@ impl<const T: usize, const G: usize> Limits<T, G> {
                     limit.whitened.iter_mut().skip(i).take(1).for_each(|own| *own = z);
                 }
                 let Some(whitened) = limit.whitened.get_mut(..n) else { return false };
-                gp.solve_lower_from(0, whitened);
+                gp.solve_lower_rest(0, whitened);
                 let (mean, signal) = gp.assess_other(whitened, prior, missing);
                 (limit.mean, limit.deviation) = (mean, sqrt(signal));
             }
@@ -234,7 +234,7 @@ impl<const T: usize, const G: usize> Limits<T, G> {
     /// Whitens what is imagined: the elements from `known` on.
     pub(crate) fn whiten_imagined<const P: usize>(&mut self, gp: &Gp<T, P>, known: usize) {
         for limit in self.each.iter_mut().take(usize::from(self.count)) {
-            gp.solve_lower_from(known, limit.whitened.get_mut(..gp.len()).unwrap_or_default());
+            gp.solve_lower_rest(known, limit.whitened.get_mut(..gp.len()).unwrap_or_default());
         }
     }
 

@@ -205,7 +205,7 @@ impl<const T: usize, const P: usize> Gp<T, P> {
     pub(crate) fn inverse_diagonal(&self, j: usize) -> f32 {
         let mut column = [0.0; T];
         column.iter_mut().skip(j).take(1).for_each(|one| *one = 1.0);
-        self.solve_lower_from(j, &mut column);
+        self.solve_lower_after(j, &mut column);
         dot(&column, &column)
     }
 }
