@@ -129,11 +129,11 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         self.combinations.iter().take(self.len()).position(|own| own == c)
     }
 
-    /// Whether this combination is observed. Compares one knob first: most candidates of a sweep are
-    /// new in the knob that it is at.
-    pub(crate) fn has(&self, c: &Combination<K>, knob: usize) -> bool {
-        let level = c.level(knob);
-        self.combinations.iter().take(self.len()).any(|own| own.level(knob) == level && own == c)
+    /// Whether this combination is observed.
+    #[inline(never)]
+    pub(crate) fn has(&self, c: &Combination<K>) -> bool {
+        let lows = c.lows();
+        self.combinations.iter().take(self.len()).any(|own| own.lows() == lows && own == c)
     }
 
     /// Observation i, with its cost as value.

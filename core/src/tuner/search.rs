@@ -339,7 +339,7 @@ impl<
         let is_closed = if self.model.fleet.is_visiting() {
             false
         } else if is_sweeping {
-            self.model.observations.has(&c, knob) || !self.space.is_feasible(&c)
+            self.model.observations.has(&c) || !self.space.is_feasible(&c)
         } else {
             new.contains(&c)
         };
