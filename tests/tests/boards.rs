@@ -189,10 +189,10 @@ fn with_prior(program: &str, readme: &str) -> String {
 fn prior() -> Vec<u8> {
     let knobs = [Knob::nominal(4), Knob::ranked(8), Knob::graded(&[10.0, 22.0, 47.0, 100.0, 220.0], Scale::Log)];
     let best = 1 | 6 << 2 | 2 << 5;
-    let mut bytes = b"TTP1\0\0\0\0\0\x01\x06\0\x0a\0\0\0".to_vec();
+    let mut bytes = b"TTP2\0\0\0\0\0\x01\x06\0\x0a\0\0\0".to_vec();
     bytes.extend(fleet_fingerprint(&knobs).to_le_bytes());
-    // Cap, centre, unit; the rest's variance, all of it by the product kernel; no noise; the mean's scale.
-    for number in [20.0f32, 8.0, 4.0, 0.5, 1.0, 1e-3, 0.0, 1e-3] {
+    // Low, reach, centre, unit; the rest's variance, all of it by the product kernel; no noise; the mean's scale.
+    for number in [0.0f32, 8.0, 0.5, 0.2, 0.5, 1.0, 1e-3, 0.0, 1e-3] {
         bytes.extend(number.to_le_bytes());
     }
     bytes.push(best);

@@ -6,7 +6,7 @@
 //!   is answered at compile time.
 //! - Mean, factors and coordinates of an observation are computed when its row joins the factor, and
 //!   kept: N numbers each.
-//! - Under a prior nothing is fitted. Costs are standardised as the fleet's were, and the signal
+//! - Under a prior nothing is fitted. Costs are bent and standardised as the fleet's were, and the signal
 //!   variance is part of the prior.
 //! - A board unlike the fleet is noticed by its likelihood: once the prior explains its costs far worse
 //!   than mere numbers of the fleet's spread, it is given up for good, and the model is that of a tuner
@@ -123,6 +123,12 @@ impl<const T: usize, const N: usize> Fleet<T, N> {
         self.places.get(i).map_or(&[], |place| place)
     }
 
+    /// A standardised cost as the prior in force bends it.
+    #[inline(always)]
+    pub(crate) fn bent(&self, z: f32) -> f32 {
+        self.in_force().map_or(z, |prior| prior.bent(z))
+    }
+
     /// The fleet's mean at observation i, or 0 without a prior in force.
     #[inline(always)]
     pub(crate) fn mean(&self, i: usize) -> f32 {
@@ -138,13 +144,13 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 {
     /// Puts a prior in force, before any observation.
     pub(crate) fn adopt(&mut self, config: &Config, prior: FleetPrior) {
-        let [cap, centre, unit] = prior.scale();
-        self.standard = Standard::fixed(cap, centre, unit);
+        let (low, reach) = prior.scale();
+        self.standard = Standard::fixed(f32::INFINITY, low, reach);
         let noise = match config.noise {
             Noise::Auto => prior.noise(),
             Noise::None => 0.0,
             Noise::Given(std_dev) => {
-                let share = self.standard.apply_difference(std_dev);
+                let share = self.standard.apply_difference(std_dev) / prior.unit();
                 share * share
             }
         };
@@ -153,6 +159,38 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.noise.noisy = if noise > 0.0 { 1.0 } else { 0.0 };
         let own = State { prior: Some(prior), state: PriorState::InForce, visit: Visit::NONE };
         self.fleet.state.iter_mut().take(1).for_each(|state| *state = own);
+    }
+
+    /// A cost as the model sees it.
+    #[inline(always)]
+    pub(crate) fn modelled(&self, cost: f32) -> f32 {
+        self.fleet.bent(self.standard.apply(cost))
+    }
+
+    /// A cost that the model sees in the user's units, and one of its units there.
+    #[inline(always)]
+    pub(crate) fn unmodelled(&self, y: f32) -> (f32, f32) {
+        match self.fleet.in_force() {
+            Some(prior) => {
+                let (z, slope) = prior.unbent(y);
+                (self.standard.undo(z), slope * self.standard.deviation())
+            }
+            None => (self.standard.undo(y), self.standard.deviation()),
+        }
+    }
+
+    /// The model's unit where costs are low, in the user's units.
+    #[inline(always)]
+    pub(crate) fn low_unit(&self) -> f32 {
+        let deviation = self.standard.deviation();
+        self.fleet.in_force().map_or(deviation, |prior| prior.unit() * deviation)
+    }
+
+    /// A difference of low costs as the model sees it.
+    #[inline(always)]
+    pub(crate) fn modelled_difference(&self, difference: f32) -> f32 {
+        let standardised = self.standard.apply_difference(difference);
+        self.fleet.in_force().map_or(standardised, |prior| standardised / prior.unit())
     }
 
     /// Belief about mean and signal variance: a prior in force has its own.
@@ -304,7 +342,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         }
         let (mut broad, mut count) = (0.0, 0.0);
         for cost in self.observations.costs().flatten() {
-            let y = self.standard.apply(cost);
+            let y = self.modelled(cost);
             broad -= 0.5 * (y * y * (1.0 / BROAD) + LN_2_PI + ln(BROAD));
             count += 1.0;
         }

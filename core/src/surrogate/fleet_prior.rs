@@ -1,9 +1,10 @@
 //! What earlier boards taught, in at most 2 KB: the mean cost of the fleet and how its boards differ.
 //!
-//! A board's standardised cost is m(c) + Σⱼ bⱼ·φⱼ(c) + r(c), with bⱼ ~ N(0, 1) drawn once per board:
+//! A board's bent cost is m(c) + Σⱼ bⱼ·φⱼ(c) + r(c), with bⱼ ~ N(0, 1) drawn once per board:
 //!
 //! | name | meaning |
 //! |---|---|
+//! | bent cost | (b(z) − centre)/unit with z = (cost − low)/reach, b(z) = z/(1 + z), and z where negative |
 //! | m, φⱼ | the fleet's mean and its factors: Σ over the pseudo-points q of a weight times k(c, q) |
 //! | r | a Gaussian process with covariance s²·k |
 //! | k | (1 − w)·M(‖a − a′‖) + w·P, with M Matérn 5/2, P the product kernel before any fit |
@@ -11,14 +12,14 @@
 //!
 //! | bytes | contents |
 //! |---|---|
-//! | 0..4 | `TTP1` |
+//! | 0..4 | `TTP2` |
 //! | 4..6 | length in bytes |
 //! | 6 | 0 if small values are good, 1 if large ones are |
 //! | 7, 8, 9 | rows of A, factors, pseudo-points |
 //! | 10..12 | columns of x |
 //! | 12..16 | boards |
 //! | 16..24 | fingerprint of the knobs |
-//! | 24..52 | f32: cap, centre and unit of the costs, s², w, what no kernel explains, noise |
+//! | 24..56 | f32: low, reach, centre and unit of the costs, s², w, what no kernel explains, noise |
 //! | then | f32 scales: per row of A, per coordinate, of the mean's weights, per factor |
 //! | then | the combination with the lowest mean, packed: per knob as many bits as its last level needs |
 //! | then | i16: A, row by row |
@@ -28,6 +29,8 @@
 //! **Choices**
 //! - The paper maps combinations by a random matrix. Here the matrix is learned, offline and in f64, by
 //!   `trimtab learn`; a chip only evaluates it.
+//! - Costs are bent, not cut: most of an antenna's costs lie far above the few that matter, and a cut made
+//!   equal what differs.
 //! - Numbers are read from the bytes where they are needed, so a prior stays in flash.
 //! - Everything is checked once, by [`FleetPrior::read`].
 //!
@@ -56,12 +59,18 @@ pub const NUMBERS: usize = 1 + MOST_FACTORS + MOST_ROWS;
 /// 1000 instructions, and a step has 20 000.
 pub(crate) const POINTS_PER_STEP: usize = 8;
 
-const MAGIC: &[u8; 4] = b"TTP1";
-const HEADER: usize = 52;
+const MAGIC: &[u8; 4] = b"TTP2";
+const HEADER: usize = 56;
 /// The largest magnitudes: of what costs are standardised by, and of other numbers. Within them
 /// everything that follows is finite.
 const LARGEST_COST: f32 = 1e15;
 const LARGEST: f32 = 1e4;
+/// A cost so far below the low ones, in reaches, is as good as a lower one.
+const LOWEST: f32 = -10.0;
+/// The smallest unit of bent costs, which lie between 0 and 1.
+const LEAST_UNIT: f32 = 1e-4;
+/// A prediction beyond this share of the way to the end is cut, so that its cost is finite.
+const MOST_BENT: f32 = 0.99;
 
 /// Why bytes are no prior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,15 +131,16 @@ impl FleetPrior {
         if sum != fnv(FNV, body.iter().copied()).to_le_bytes() {
             return Err(PriorError::Damaged);
         }
-        let costs = (24..36).step_by(4).all(|at| prior.f32(at).abs() <= LARGEST_COST);
-        let numbers = (36..HEADER).step_by(4).all(|at| prior.f32(at).abs() <= LARGEST);
+        let costs = (24..32).step_by(4).all(|at| prior.f32(at).abs() <= LARGEST_COST);
+        let numbers = (32..HEADER).step_by(4).all(|at| prior.f32(at).abs() <= LARGEST);
         let scales = (0..prior.scales()).all(|i| prior.f32(HEADER + 4 * i).abs() <= LARGEST);
         let is_sane = bytes.len() <= MOST_BYTES
             && prior.byte(6) <= 1
             && prior.rows() <= MOST_ROWS
             && prior.factors() <= MOST_FACTORS
             && prior.points() > 0
-            && prior.unit() > 0.0
+            && prior.reach() > 0.0
+            && prior.unit() >= LEAST_UNIT
             && prior.rest() >= 0.0
             && (0.0..=1.0).contains(&prior.weight())
             && prior.nugget() > 0.0
@@ -164,30 +174,48 @@ impl FleetPrior {
         if self.byte(6) == 0 { Goal::Minimise } else { Goal::Maximise }
     }
 
-    /// Cap, centre and unit of the costs.
-    pub(crate) fn scale(&self) -> [f32; 3] {
-        [self.f32(24), self.f32(28), self.unit()]
+    /// Low and reach of the costs.
+    pub(crate) fn scale(&self) -> (f32, f32) {
+        (self.f32(24), self.reach())
     }
 
-    fn unit(&self) -> f32 {
-        self.f32(32)
+    fn reach(&self) -> f32 {
+        self.f32(28)
     }
 
-    fn rest(&self) -> f32 {
+    pub(crate) fn unit(&self) -> f32 {
         self.f32(36)
     }
 
-    fn weight(&self) -> f32 {
+    /// A cost as the model sees it, from its distance to the low costs.
+    pub(crate) fn bent(&self, z: f32) -> f32 {
+        let z = z.clamp(LOWEST, 1.0 / f32::EPSILON);
+        let bent = if z > 0.0 { z / (1.0 + z) } else { z };
+        (bent - self.f32(32)) / self.unit()
+    }
+
+    /// The inverse of [`bent`](Self::bent), and its slope there.
+    pub(crate) fn unbent(&self, y: f32) -> (f32, f32) {
+        let bent = (y * self.unit() + self.f32(32)).min(MOST_BENT);
+        let left = 1.0 - bent.max(0.0);
+        (bent / left, self.unit() / (left * left))
+    }
+
+    fn rest(&self) -> f32 {
         self.f32(40)
+    }
+
+    fn weight(&self) -> f32 {
+        self.f32(44)
     }
 
     /// The variance that no kernel explains, and that of the noise, in standardised units.
     pub(crate) fn nugget(&self) -> f32 {
-        self.f32(44)
+        self.f32(48)
     }
 
     pub(crate) fn noise(&self) -> f32 {
-        self.f32(48)
+        self.f32(52)
     }
 
     fn rows(&self) -> usize {

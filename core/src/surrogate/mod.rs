@@ -165,7 +165,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn whiten_costs(&mut self) {
         let Self { observations, standard, gp, fleet, .. } = self;
         gp.whiten_costs(|i, imagined| match observations.get(i) {
-            Some(o) if !o.is_failure() => standard.apply(o.value) - fleet.mean(i),
+            Some(o) if !o.is_failure() => fleet.bent(standard.apply(o.value)) - fleet.mean(i),
             Some(_) => 0.0,
             None => imagined - fleet.mean(i),
         });
@@ -194,7 +194,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// standardised units.
     fn repeated(&self) -> (f32, f32) {
         let (_, again, spread) = self.observations.repeated();
-        (again, self.standard.apply_difference(spread))
+        (again, self.modelled_difference(spread))
     }
 
     /// Sweeps of the search for Matérn's hyper-parameters.
@@ -463,7 +463,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     pub(crate) fn measured_mean(&self, i: usize) -> Option<f32> {
         let cost = self.observations.get(i).filter(|o| !o.is_failure())?.value;
         let noise = self.noise_of(i);
-        Some(self.standard.apply(cost) - noise * self.gp.weight(i))
+        Some(self.modelled(cost) - noise * self.gp.weight(i))
     }
 
     /// The noise of observation i, as a share of the signal.

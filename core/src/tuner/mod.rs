@@ -346,7 +346,7 @@ impl<
     /// units of the values; 0 if it believes in none.
     pub fn noise(&self) -> f32 {
         let share = if self.is_empty() { 0.0 } else { self.model.noise.used.noise };
-        sqrt(share * self.model.gp.signal()) * self.model.standard.deviation()
+        sqrt(share * self.model.gp.signal()) * self.model.low_unit()
     }
 
     /// How much a knob matters to the model, in units of its own: 0 if its level makes no
@@ -397,11 +397,8 @@ impl<
     /// Converts to the user's units and sign.
     fn estimate(&self, scored: Scored<K>) -> Estimate<K> {
         let Posterior { mean, variance, .. } = scored.posterior;
-        Estimate {
-            combination: scored.combination,
-            mean: self.config.goal.flip(self.model.standard.undo(mean)),
-            std_dev: sqrt(variance) * self.model.standard.deviation(),
-        }
+        let (cost, unit) = self.model.unmodelled(mean);
+        Estimate { combination: scored.combination, mean: self.config.goal.flip(cost), std_dev: sqrt(variance) * unit }
     }
 
     /// Converts to the user's sign.

@@ -54,7 +54,7 @@ impl<
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn expected_gain(&self) -> Option<f32> {
-        Some(exp(self.log_gain()?) * self.model.standard.deviation())
+        Some(exp(self.log_gain()?) * self.model.low_unit())
     }
 
     /// Whether the run may end: the last 25 measurements gained, and the model expects 25 more to
@@ -85,7 +85,7 @@ impl<
         let earlier = keeping.fold(f32::INFINITY, f32::min);
         let best = self.model.best().and_then(|i| self.model.observations.get(i));
         let Some(best) = best.filter(|_| earlier.is_finite()) else { return false };
-        let gained = self.model.standard.apply(earlier) - self.model.standard.apply(best.value);
+        let gained = self.model.modelled(earlier) - self.model.modelled(best.value);
         gained < tolerance && gain < ln(tolerance / WINDOW as f32)
     }
 

@@ -13,7 +13,8 @@ const MAP: [i16; 6] = [300, 0, 40, -20, 100, 50]; // × 0.01: ranked, three leve
 const POINTS: [([trimtab::Level; 4], i16, [i16; 3]); 2] =
     [([4, 1, 2, 0], 200, [-900, 250, 80]), ([0, 0, 3, 1], 80, [600, 100, -300])]; // × 0.01, × 0.001
 const BEST: [trimtab::Level; 4] = [4, 1, 2, 0];
-const SCALE: [f32; 3] = [40.0, 10.0, 5.0];
+/// Low, reach, centre and unit of the costs.
+const SCALE: [f32; 4] = [2.0, 16.0, 0.33, 0.1];
 const REST: f32 = 0.2;
 const WEIGHT: f32 = 0.1;
 const NUGGET: f32 = 1e-3;
@@ -25,7 +26,7 @@ fn packed(levels: [trimtab::Level; 4]) -> [u8; 2] {
 }
 
 fn bytes(knobs: &[Knob], goal: Goal) -> Vec<u8> {
-    let mut bytes = b"TTP1\0\0".to_vec();
+    let mut bytes = b"TTP2\0\0".to_vec();
     bytes.extend([u8::from(goal == Goal::Maximise), 1, 2, 2, 6, 0, 12, 0, 0, 0]);
     bytes.extend(fleet_fingerprint(knobs).to_le_bytes());
     let numbers = SCALE.into_iter().chain([REST, WEIGHT, NUGGET, 0.0]).chain([0.01, 0.01, 0.001, 0.001, 0.001]);
@@ -67,7 +68,7 @@ fn tuner(prior: &FleetPrior, seed: u64) -> Box<Mine> {
 /// A board of the fleet: its costs are the prior's mean plus a little of both factors.
 fn cost(levels: &[trimtab::Level]) -> f32 {
     let place = f64s::place(levels);
-    (SCALE[1] as f64 + SCALE[2] as f64 * (place.mean + 0.7 * place.factors[0] - 0.4 * place.factors[1])) as f32
+    f64s::unbent(place.mean + 0.7 * place.factors[0] - 0.4 * place.factors[1]).0 as f32
 }
 
 /// The prior in another arithmetic.
@@ -114,6 +115,14 @@ mod f64s {
         (1.0 - weight) * matern(distance.abs()) + weight * product(a, b)
     }
 
+    /// The cost that is y to the model, and how much it grows per unit of y.
+    pub(super) fn unbent(y: f64) -> (f64, f64) {
+        let [low, reach, centre, unit] = SCALE.map(f64::from);
+        let bent = centre + unit * y;
+        let left = 1.0 - bent.max(0.0);
+        (low + reach * bent / left, reach * unit / (left * left))
+    }
+
     pub(super) fn place(levels: &[trimtab::Level]) -> Place {
         let levels: [trimtab::Level; 4] = levels.try_into().unwrap();
         let map = MAP.map(|entry| 0.01 * f64::from(entry));
@@ -141,16 +150,17 @@ fn predictions_are_those_of_the_formulas_in_f64() {
     let mut tuner = tuner(&prior(), 1);
     let first = tuner.ask().unwrap().combination;
     tuner.tell(&first, 12.0).unwrap();
-    let (centre, unit) = (f64::from(SCALE[1]), f64::from(SCALE[2]));
+    let [low, reach, centre, unit] = SCALE.map(f64::from);
+    let z = (12.0 - low) / reach;
     let known = f64s::place(first.levels());
     let own = f64s::covariance(&known, &known) + f64::from(NUGGET);
-    let error = (12.0 - centre) / unit - known.mean;
+    let error = (z / (1.0 + z) - centre) / unit - known.mean;
     let space = Space::<4>::new(&KNOBS).unwrap();
     let mut seen = 0;
     for c in (0..=space.last_index()).filter_map(|i| space.at(i)).filter(|c| *c != first) {
         let place = f64s::place(c.levels());
         let k = f64s::covariance(&place, &known);
-        let mean = centre + unit * (place.mean + k * error / own);
+        let (mean, unit) = f64s::unbent(place.mean + k * error / own);
         let variance = f64s::covariance(&place, &place) - k * k / own;
         let found = tuner.predict(&c).unwrap();
         assert!((f64::from(found.mean) - mean).abs() < 1e-3, "{c:?}: {} {mean}", found.mean);
@@ -354,7 +364,7 @@ fn bytes_that_are_no_prior_are_refused() {
             tuner.ask().unwrap();
         }
     }
-    let nothing = seal(b"TTP1\0\0".iter().copied().chain([0; 46]).collect());
+    let nothing = seal(b"TTP2\0\0".iter().copied().chain([0; 50]).collect());
     assert_eq!(read(nothing), Err(PriorError::Contradictory));
     for error in [PriorError::NoPrior, PriorError::Damaged, PriorError::Contradictory] {
         assert!(!error.to_string().ends_with('.'));

@@ -13,7 +13,8 @@ use super::kernel::Columns;
 pub(crate) struct Numbers {
     pub(crate) goal: Goal,
     pub(crate) boards: u32,
-    pub(crate) cap: f64,
+    pub(crate) low: f64,
+    pub(crate) reach: f64,
     pub(crate) centre: f64,
     pub(crate) unit: f64,
     pub(crate) rest: f64,
@@ -30,7 +31,7 @@ pub(crate) struct Numbers {
 /// As many pseudo-points as fit.
 pub(crate) fn room(knobs: &[Knob], rows: usize, factors: usize, has_levels: bool) -> usize {
     let columns = Columns::new(knobs).count;
-    let fixed = 52 + 4 * (2 * rows + 1 + factors) + packed(knobs, &[]).len() + 2 * rows * columns + 8;
+    let fixed = 56 + 4 * (2 * rows + 1 + factors) + packed(knobs, &[]).len() + 2 * rows * columns + 8;
     let each = 2 * (rows + 1 + factors) + if has_levels { packed(knobs, &[]).len() } else { 0 };
     (MOST_BYTES.saturating_sub(fixed) / each).min(255)
 }
@@ -40,13 +41,13 @@ impl Numbers {
     pub(crate) fn write(&self, knobs: &[Knob]) -> Result<Vec<u8>, String> {
         let (rows, columns) = (self.map.len(), Columns::new(knobs).count);
         let factors = self.points.first().map_or(0, |point| point.2.len() - 1);
-        let mut bytes = b"TTP1\0\0".to_vec();
+        let mut bytes = b"TTP2\0\0".to_vec();
         bytes.push(u8::from(self.goal == Goal::Maximise));
         bytes.extend([rows as u8, factors as u8, self.points.len() as u8]);
         bytes.extend((columns as u16).to_le_bytes());
         bytes.extend(self.boards.to_le_bytes());
         bytes.extend(fleet_fingerprint(knobs).to_le_bytes());
-        for number in [self.cap, self.centre, self.unit, self.rest, self.weight, self.nugget, self.noise] {
+        for number in [self.low, self.reach, self.centre, self.unit, self.rest, self.weight, self.nugget, self.noise] {
             bytes.extend((number as f32).to_le_bytes());
         }
         let map: Vec<Scaled> = self.map.iter().map(|row| Scaled::new(row.iter().copied())).collect();

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! **Choices**
-//! - Costs are cut at the 90th percentile of all logs: outliers would inflate what boards differ by. A lower
-//!   cut helped the antenna after 10 boards, and hurt it after 100 and the others always.
+//! - Costs are bent: what lies far above the low ones would inflate what boards differ by. Cutting them at a
+//!   percentile instead makes them equal, which no kernel explains.
 //! - Noise is what repeats show. What no kernel explains has it in it, so it is subtracted there: counted
 //!   twice, every combination seems to hide something.
 //! - Scale, metric, pseudo-points and the population that boards are compared with are fixed by the
@@ -39,9 +39,20 @@ const POINTS: usize = 64;
 const FACTORS: usize = 4;
 /// Combinations that pseudo-points are chosen from.
 const POOL: usize = 1200;
+/// The percentile of all costs where they begin to be bent, so that a few false ones do not matter.
+const LOW: f64 = 0.01;
+/// How far above it the bend is half done, in distances from there to the median. Chosen on fleets 1, 3, 4
+/// and 5: see `docs/fleet.md`.
+const REACH: f64 = 8.0;
+/// As the core has them: the lowest z, and the smallest unit.
+const LOWEST: f64 = -10.0;
+const LEAST_UNIT: f64 = 1e-4;
 /// What many boards take from the variance of the rest; chosen on fleet 1, where 0.5 helped at 100 boards
 /// and hurt at 10.
 const TRUST: f64 = 0.5;
+/// Variance of the rest that a single board cannot know of, and n boards an n-th: one board says nothing about
+/// how boards differ.
+const UNKNOWN: f64 = 0.3;
 /// The smallest variance that no kernel explains: below it a chip's factor breaks down.
 const LEAST_NUGGET: f64 = 1e-5;
 /// The least share of it that is left where repeats show noise.
@@ -66,27 +77,40 @@ pub(crate) struct Log {
     pub(crate) failed: Vec<Vec<Level>>,
 }
 
-/// y = (min(cost, cap) − centre)/unit.
+/// y = (b(z) − centre)/unit with z = (cost − low)/reach and b(z) = z/(1 + z), or z below 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    pub(crate) cap: f64,
+    pub(crate) low: f64,
+    pub(crate) reach: f64,
     pub(crate) centre: f64,
     pub(crate) unit: f64,
+    /// What a failure counts as: the 90th percentile of y.
+    pub(crate) worst: f64,
 }
 
 impl Scale {
     fn of(logs: &[Log]) -> Self {
         let mut all: Vec<f64> = logs.iter().flat_map(|log| log.costs.iter().copied()).collect();
         all.sort_by(f64::total_cmp);
-        let cap = all.get(all.len() * 9 / 10).copied().unwrap_or(0.0);
+        let at = |share: f64| all.get((share * all.len() as f64) as usize).copied().unwrap_or(0.0);
+        let low = at(LOW);
+        let reach = REACH * (at(0.5) - low);
+        let mut scale = Self { low, reach: if reach > 0.0 { reach } else { 1.0 }, centre: 0.0, unit: 1.0, worst: 0.0 };
         let count = all.len().max(1) as f64;
-        let centre = all.iter().map(|cost| cost.min(cap)).sum::<f64>() / count;
-        let square = all.iter().map(|cost| (cost.min(cap) - centre).powi(2)).sum::<f64>() / count;
-        Self { cap, centre, unit: if square > 0.0 { square.sqrt() } else { 1.0 } }
+        let centre = all.iter().map(|cost| scale.apply(*cost)).sum::<f64>() / count;
+        let square = all.iter().map(|cost| (scale.apply(*cost) - centre).powi(2)).sum::<f64>() / count;
+        (scale.centre, scale.unit) = (centre, if square > 0.0 { square.sqrt().max(LEAST_UNIT) } else { 1.0 });
+        Self { worst: scale.apply(at(0.9)), ..scale }
     }
 
     pub(crate) fn apply(&self, cost: f64) -> f64 {
-        (cost.min(self.cap) - self.centre) / self.unit
+        let z = ((cost - self.low) / self.reach).max(LOWEST);
+        (if z > 0.0 { z / (1.0 + z) } else { z } - self.centre) / self.unit
+    }
+
+    /// One unit of y where costs are low.
+    pub(crate) fn low_unit(&self) -> f64 {
+        self.unit * self.reach
     }
 
     fn measured(&self, log: &Log) -> Measured {
@@ -98,7 +122,7 @@ impl Scale {
     fn judged(&self, log: &Log) -> Measured {
         let mut measured = self.measured(log);
         measured.levels.extend(log.failed.iter().cloned());
-        measured.y.extend(log.failed.iter().map(|_| self.apply(self.cap)));
+        measured.y.extend(log.failed.iter().map(|_| self.worst));
         measured.failed = log.failed.len();
         measured
     }
@@ -223,7 +247,8 @@ impl Model {
         let factor = |(value, vector): &(f64, Vec<f64>)| -> Vec<f64> {
             vector.iter().map(|entry| entry * (value - others).max(0.0).sqrt()).collect()
         };
-        (population.mean.clone(), values.iter().take(kept).map(factor).collect(), others.max(population.rest) * trusted)
+        let rest = others.max(population.rest) * trusted + UNKNOWN / sums.boards.max(1.0);
+        (population.mean.clone(), values.iter().take(kept).map(factor).collect(), rest)
     }
 
     /// The prior as a chip has it.
@@ -239,12 +264,14 @@ impl Model {
         let points = points.map(|(i, place)| {
             (place.levels.clone(), place.mapped.clone(), weights.iter().map(|weight| weight[i]).collect())
         });
-        let noise = if self.again > 0.0 { self.square / self.again / (self.scale.unit * self.scale.unit) } else { 0.0 };
+        let unit = self.scale.low_unit();
+        let noise = if self.again > 0.0 { self.square / self.again / (unit * unit) } else { 0.0 };
         let nugget = self.population().nugget;
         Numbers {
             goal: self.goal,
             boards: self.sums.boards as u32,
-            cap: self.scale.cap,
+            low: self.scale.low,
+            reach: self.scale.reach,
             centre: self.scale.centre,
             unit: self.scale.unit,
             rest,

@@ -38,7 +38,7 @@ impl Outlook {
     pub(crate) fn new(model: &Model, logs: &[Log], best: &[Level]) -> Self {
         let boards: Vec<Whitened> = logs.iter().take(OTHERS).map(|log| model.whitened(log)).collect();
         let (mean, factors, _) = model.factors();
-        let unit = model.scale.unit;
+        let unit = model.scale.low_unit();
         let at = |levels: &[Level]| {
             let place = model.metric.place(&model.columns, levels);
             let (g, _) = model.points.whitened(&model.columns, &model.metric, &place);

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::space::interned;
 
 /// Version of the file.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,8 @@ struct File {
     trimtab_fleet: u32,
     maximise: bool,
     knobs: Vec<NamedKnob>,
-    scale: [f64; 3],
+    /// Low, reach, centre, unit, and what a failure counts as.
+    scale: [f64; 5],
     map: Vec<Vec<f64>>,
     weight: f64,
     points: Vec<Vec<Level>>,
@@ -72,12 +73,12 @@ pub(crate) fn write(path: &Path, names: &[String], model: &Model) -> Result<(), 
         };
         NamedKnob { name: name.clone(), kind: kind.into(), levels: knob.levels(), values: values.to_vec() }
     };
-    let (reference, sums) = (&model.reference, &model.sums);
+    let (reference, sums, scale) = (&model.reference, &model.sums, &model.scale);
     let file = File {
         trimtab_fleet: FORM,
         maximise: model.goal == Goal::Maximise,
         knobs: model.knobs.iter().zip(names).map(knob).collect(),
-        scale: [model.scale.cap, model.scale.centre, model.scale.unit],
+        scale: [scale.low, scale.reach, scale.centre, scale.unit, scale.worst],
         map: model.metric.map.clone(),
         weight: model.metric.weight,
         points: model.points.places.iter().map(|place| place.levels.clone()).collect(),
@@ -147,7 +148,7 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
     }
     let metric = Metric { map: file.map, weight: file.weight };
     let points = Points::new(&columns, &metric, &file.points)?;
-    let [cap, centre, unit] = file.scale;
+    let [low, reach, centre, unit, worst] = file.scale;
     let reference = Population {
         mean: file.reference.mean,
         spread: triangle(&file.reference.square)?,
@@ -165,7 +166,7 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
         goal: if file.maximise { Goal::Maximise } else { Goal::Minimise },
         columns,
         metric,
-        scale: Scale { cap, centre, unit },
+        scale: Scale { low, reach, centre, unit, worst },
         points,
         reference,
         sums,

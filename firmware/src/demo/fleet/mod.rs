@@ -1,7 +1,7 @@
 //! A fleet of antenna tuners: three boards of it, and one that is strange.
 //!
 //! The prior was learned from 100 simulated boards with parts within 5 % and antennas within 15 % of
-//! 35 − j120 Ω: `trimtab fleet-bench --only antenna --rust firmware/src/demo/fleet/prior.rs` writes it.
+//! 35 − j120 Ω: `trimtab fleet-bench --fleet 2 --only antenna --rust firmware/src/demo/fleet/prior.rs` writes it.
 //! These boards have perfect parts and antennas within that range; the strange one has another antenna.
 
 mod prior;
