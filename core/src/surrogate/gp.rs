@@ -261,6 +261,11 @@ impl<const T: usize, const P: usize> Gp<T, P> {
         while self.weigh_step() {}
     }
 
+    /// Whether the weights are known.
+    pub(crate) fn is_weighed(&self) -> bool {
+        self.weighed == 2
+    }
+
     /// Computes one of the two vectors of weights that is not known; returns whether it had to.
     #[inline(never)]
     pub(crate) fn weigh_step(&mut self) -> bool {

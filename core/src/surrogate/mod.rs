@@ -150,15 +150,17 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         self.gp.forget_costs();
     }
 
-    /// Conditions the process on the costs.
+    /// Conditions the process on the costs; [`weigh_step`](Self::weigh_step) is to follow.
     fn condition(&mut self, config: &Config) {
         let noise = self.noise.used;
         self.whiten_costs();
         self.gp.whiten_ones();
         self.gp.assess(&self.belief(config), self.repeats(config, &noise));
-        if self.needs_weights() {
-            self.gp.weigh();
-        }
+    }
+
+    /// Computes some of the weights that posteriors of what is measured need; returns whether it had to.
+    pub(crate) fn weigh_step(&mut self) -> bool {
+        self.needs_weights() && self.gp.weigh_step()
     }
 
     /// Whitens the costs that are new.
@@ -326,11 +328,18 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
     pub(crate) fn is_settled(&self) -> bool {
-        !self.has_fantasies() && !self.is_learning()
+        let is_weighed = !self.needs_weights() || self.gp.is_weighed();
+        !self.has_fantasies() && !self.is_learning() && is_weighed
     }
 
-    /// Removes what is imagined from the process.
+    /// Removes what is imagined from the process, in one go.
     pub(crate) fn remove_fantasies(&mut self, config: &Config) {
+        self.forget_fantasies(config);
+        while self.weigh_step() {}
+    }
+
+    /// The same but for the weights: [`weigh_step`](Self::weigh_step) is to follow.
+    pub(crate) fn forget_fantasies(&mut self, config: &Config) {
         self.fleet.forget_visit();
         if self.has_fantasies() {
             self.observations.remove_fantasies();
@@ -366,6 +375,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     pub(crate) fn rebuild(&mut self, space: &Space<K>, config: &Config) {
         while self.extend(space, self.observations.len()) {}
         self.condition(config);
+        while self.weigh_step() {}
     }
 
     /// The posterior of a combination, in standardised units. `needed(mean)` is the variance that a

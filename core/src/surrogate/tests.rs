@@ -229,6 +229,7 @@ fn a_factor_that_breaks_down_is_begun_again_with_more_noise() {
             assert_eq!((steps, model.gp.len(), model.factors), (2 + 2 * n, n, factors + 1));
             assert!(($noise(&model) / $more(before) - 1.0).abs() < 1e-4, "{} after {before}", $noise(&model));
             model.condition(&config);
+            while model.weigh_step() {}
             let mut fresh = model.clone();
             fresh.gp.clear();
             fresh.rebuild(&space, &config);

@@ -40,6 +40,8 @@ pub(super) enum Stage<const K: usize> {
     },
     /// Treats pending combinations as measured: this step of it.
     Fantasise(usize),
+    /// Computes what fantasies have changed.
+    Weigh,
     /// Compares what the search found with measuring one of the best again.
     Again,
     /// Proposes this combination: begins its prediction, then ends it.
@@ -228,14 +230,19 @@ impl<
                     self.search.restart();
                     self.asking = Stage::Fantasise(0);
                 } else {
-                    self.model.remove_fantasies(&self.config);
-                    self.asking = Stage::Again;
-                    self.begin_again();
+                    self.model.forget_fantasies(&self.config);
+                    self.asking = Stage::Weigh;
                 }
             }
             Stage::Fantasise(i) => {
                 let i = *i;
                 self.asking = self.fantasise(i).map_or(Stage::Search { is_last: true }, Stage::Fantasise);
+            }
+            Stage::Weigh => {
+                if !self.model.weigh_step() {
+                    self.asking = Stage::Again;
+                    self.begin_again();
+                }
             }
             Stage::Again => {
                 if self.again_step() {
