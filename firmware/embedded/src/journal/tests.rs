@@ -219,13 +219,17 @@ fn a_copy_of_the_flash_is_read_as_the_chip_reads_it() {
         .map(|damaged| (read, damaged))
     };
     let mut most = 0;
-    for i in 0..60u16 {
+    // The second time with copies of what was measured before a restart.
+    for (i, since) in (0..60u16).map(|i| (i, true)).chain((0..60).map(|i| (i, false))) {
+        if (i, since) == (0, false) {
+            flash = RamFlash::new();
+        }
         let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout.clone(), 7).unwrap();
         let c = space.combination(&[i % 4, i / 4 % 8]).unwrap();
         let event = if i % 7 == 3 { Event::Failed } else { Event::Told(f32::from(i % 11)) };
         let next = if i == 25 { Entry::Restarted } else { Entry::Record(Record::new(&c, event)) };
         if journal.is_full() {
-            journal.turn(|record, restarts| record.event.value().filter(|_| restarts == 0)).unwrap();
+            journal.turn(|record, restarts| record.event.value().filter(|_| restarts == 0 || !since)).unwrap();
         }
         assert_eq!(journal.append(&next), Ok(true));
         let (own, damaged) = entries(&mut journal);
@@ -253,4 +257,32 @@ fn a_copy_of_the_flash_is_read_as_the_chip_reads_it() {
     assert_eq!(refused(Geometry { knobs: 9, ..geometry }), ImageError::Geometry);
     assert_eq!(refused(Geometry { word: 3, ..geometry }), ImageError::Geometry);
     assert_eq!(of_copy(&[0xFF; 512], geometry), Err(ImageError::NoJournal));
+    // A journal that has a page and no entry yet.
+    let mut empty = RamFlash::<3, 256, 4>::new();
+    Journal::<_, 2>::open(&mut empty, layout, 7).unwrap().0.turn(|_, _| None).unwrap();
+    assert_eq!(of_copy(&copied(&mut empty), geometry), Ok((Vec::new(), 0)));
+}
+
+/// However many slots are spoiled, the last one is left for the note that the oldest page is dropped.
+#[test]
+fn the_last_slot_is_for_the_note() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    for value in 0..7 {
+        assert!(!append(&mut journal, &entry(value as f32)));
+    }
+    let slots = journal.sizes.slots;
+    assert_eq!((slots, journal.slot), (12, 3));
+    // Three slots before the last entry, and two that copies would take.
+    for slot in [3, 4, 5, 8, 9] {
+        journal.flash.poke(256 + 28 + slot * 16 + 3, &[0x7F]).unwrap();
+    }
+    assert!(!append(&mut journal, &entry(7.0)));
+    let page = journal.newest;
+    assert!(journal.is_full() && journal.turn(|_, _| Some(0.0)).unwrap());
+    let held = |slot: usize, journal: &mut Journal<_, 2>| journal.slot(page, slot).unwrap();
+    for slot in [7, 10] {
+        assert!(matches!(held(slot, &mut journal), Slot::Holds(Content::Carried(_))), "{slot}");
+    }
+    assert_eq!(held(11, &mut journal), Slot::Holds(Content::Dropped { restart: false }));
 }
