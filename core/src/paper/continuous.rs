@@ -417,10 +417,10 @@ mod tests {
 
     /// The lengths that a step tries along the first of two dimensions, from (from, ½) with value and slope at
     /// the start; `answers` has value and slope per try, refused once they are used up.
-    fn lengths<'a>(
+    fn lengths(
         (from, value, slope): (f32, f32, [f32; 2]),
         direction: [f32; 2],
-        answers: &'a [(f32, [f32; 2])],
+        answers: &[(f32, [f32; 2])],
     ) -> (Vec<f32>, Option<Point<2>>) {
         let (mut tried, mut answers) = (Vec::new(), answers.iter());
         let at = Point { u: [from, 0.5], value, slope };
@@ -444,14 +444,14 @@ mod tests {
         let (tried, found) =
             lengths(start, [0.1, 0.0], &[(-0.1, steep), (-0.2, steep), (9.0, steep), (9.0, steep), (-0.25, flat)]);
         assert!(close(&tried, &[1.0, 2.0, 4.0, 3.0, 2.5]), "{tried:?}");
-        assert!((found.unwrap().u[0] - 0.35).abs() < 1e-6);
+        assert!(found.is_some_and(|next| (next.u[0] - 0.35).abs() < 1e-6));
         // Nine tenths of the slope are not flatter, a little less is.
         assert_eq!(lengths(start, [0.1, 0.0], &[(-0.1, [-0.89, 0.0])]).0.len(), 1);
         assert!(lengths(start, [0.1, 0.0], &[(-0.1, [-0.91, 0.0])]).0.len() > 1);
         // What was found last counts if nothing better follows.
         let (tried, found) = lengths(start, [0.1, 0.0], &[(-0.1, steep)]);
         assert!(close(&tried[..4], &[1.0, 2.0, 1.5, 1.25]) && tried.len() > 10, "{tried:?}");
-        assert!((found.unwrap().u[0] - 0.2).abs() < 1e-6);
+        assert!(found.is_some_and(|next| (next.u[0] - 0.2).abs() < 1e-6));
     }
 
     /// After a first try that is too long: the minimum of the parabola, between a tenth and a half.
