@@ -198,7 +198,7 @@ fn a_dropped_page_leaves_its_best_records() {
 ///
 /// promise: journal::read_image | a size of pages or words with which no checksum fits | refused: `OtherRange`, `OtherLayout`, `Length` or `Geometry`
 #[test]
-#[cfg_attr(miri, ignore = "every blank header is tried with each bit changed, which takes Miri an hour")]
+#[cfg_attr(miri, ignore = "every blank header is tried with each bit changed, which takes Miri too long")]
 fn a_copy_of_the_flash_is_read_as_the_chip_reads_it() {
     let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
     let layout = Layout { range: 0..768, records: 4 };
