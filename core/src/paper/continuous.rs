@@ -136,6 +136,7 @@ pub fn gradient_error<const D: usize>(
 
 /// A point of the unit box with its value and gradient.
 #[derive(Clone, Copy)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Point<const D: usize> {
     u: [f32; D],
     value: f32,
@@ -262,6 +263,8 @@ fn step<const D: usize>(
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
     use crate::math::times;
 
@@ -410,5 +413,101 @@ mod tests {
             assert!(distance_to_go(&one, &bounds, f) < 3e-4, "{one:?}");
             assert!(one.value <= more.value * 1.001 + 1e-5, "{one:?} {more:?}");
         }
+    }
+
+    /// The lengths that a step tries along the first of two dimensions, from (from, ½) with value and slope at
+    /// the start; `answers` has value and slope per try, refused once they are used up.
+    fn lengths(
+        (from, value, slope): (f32, f32, [f32; 2]),
+        direction: [f32; 2],
+        answers: &[(f32, [f32; 2])],
+    ) -> (Vec<f32>, Option<Point<2>>) {
+        let (mut tried, mut answers) = (Vec::new(), answers.iter());
+        let at = Point { u: [from, 0.5], value, slope };
+        let found = step(&at, &direction, &mut |u| {
+            tried.push((u[0] - from) / direction[0]);
+            answers.next().map(|(value, slope)| Point { u, value: *value, slope: *slope })
+        });
+        (tried, found)
+    }
+
+    fn close(tried: &[f32], expected: &[f32]) -> bool {
+        tried.len() == expected.len() && tried.iter().zip(expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-3)
+    }
+
+    /// A step doubles while the slope stays, halves what is too long, and ends where it is flatter.
+    #[test]
+    fn lengths_of_a_step_by_hand() {
+        let start = (0.1, 0.0, [-1.0, 0.0]);
+        let (steep, flat) = ([-1.0, 0.0], [-0.5, 0.0]);
+        // The third try is too high, and so is the one between; the next has a smaller slope.
+        let (tried, found) =
+            lengths(start, [0.1, 0.0], &[(-0.1, steep), (-0.2, steep), (9.0, steep), (9.0, steep), (-0.25, flat)]);
+        assert!(close(&tried, &[1.0, 2.0, 4.0, 3.0, 2.5]), "{tried:?}");
+        assert!(found.is_some_and(|next| (next.u[0] - 0.35).abs() < 1e-6));
+        // Nine tenths of the slope are not flatter, a little less is.
+        assert_eq!(lengths(start, [0.1, 0.0], &[(-0.1, [-0.89, 0.0])]).0.len(), 1);
+        assert!(lengths(start, [0.1, 0.0], &[(-0.1, [-0.91, 0.0])]).0.len() > 1);
+        // What was found last counts if nothing better follows.
+        let (tried, found) = lengths(start, [0.1, 0.0], &[(-0.1, steep)]);
+        assert!(close(&tried[..4], &[1.0, 2.0, 1.5, 1.25]) && tried.len() > 10, "{tried:?}");
+        assert!(found.is_some_and(|next| (next.u[0] - 0.2).abs() < 1e-6));
+    }
+
+    /// After a first try that is too long: the minimum of the parabola, between a tenth and a half.
+    #[test]
+    fn the_next_length_is_a_parabolas_minimum() {
+        let start = (0.1, 0.0, [-1.0, 0.0]);
+        // 0.4 promised: with a rise of 0.4 the minimum is at ½·0.4/0.8.
+        for (rise, next) in [(0.4, 0.25), (0.1, 0.4), (-1e-6, 0.5), (9.0, 0.1), (f32::INFINITY, 0.1)] {
+            let (tried, _) = lengths(start, [0.4, 0.0], &[(rise, [1.0, 0.0]), (-0.01, [0.0; 2])]);
+            assert!(close(&tried, &[1.0, next]), "{rise}: {tried:?}");
+        }
+        // Refused to the end: tenths until a step is not worth taking.
+        let (tried, found) = lengths(start, [0.4, 0.0], &[]);
+        assert!(close(&tried, &[1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5]) && found.is_none(), "{tried:?}");
+    }
+
+    /// A value has to fall by a ten-thousandth of what the slope promises; within rounding, slopes decide.
+    #[test]
+    fn a_step_is_taken_if_the_value_falls_or_the_slope_does() {
+        let is_taken = |value: f32, rise: f32, slope: f32| {
+            let (_, found) = lengths((0.1, value, [-1.0, 0.0]), [0.1, 0.0], &[(value + rise, [slope, 0.0])]);
+            found.is_some()
+        };
+        // 0.1 promised.
+        assert!(is_taken(0.0, -2e-5, 1.0) && !is_taken(0.0, -5e-6, 1.0) && !is_taken(0.0, 1e-7, 0.0));
+        // 2e-4 of 100 are rounding, and a slope of at most 0.8 in size is flat.
+        assert!(is_taken(100.0, 1.5e-4, 0.7) && is_taken(100.0, 1.5e-4, -0.85));
+        assert!(!is_taken(100.0, 1.5e-4, 0.9) && !is_taken(100.0, 4e-4, 0.7));
+        // Uphill, level or not a number: nothing is tried.
+        for slope in [1.0, 0.0, f32::NAN] {
+            assert_eq!(lengths((0.1, 0.0, [slope, 0.0]), [0.1, 0.0], &[(-1.0, [0.0; 2])]), (Vec::new(), None));
+        }
+    }
+
+    /// A dimension that its bound stops goes no further, and what is left of the step must still lead down.
+    #[test]
+    fn a_step_that_its_bound_cuts_counts_as_far_as_it_goes() {
+        // The first dimension stops after 0.05; along the second the slope is level.
+        let (tried, found) = lengths((0.95, 0.0, [-1.0, 0.0]), [0.1, 0.1], &[(-0.05, [-1.0, 0.0])]);
+        assert!(tried.len() == 1 && found.is_some_and(|next| next.u == [1.0, 0.6]), "{tried:?} {found:?}");
+        // Not stopped: as steep as before, so twice as far.
+        assert!(lengths((0.5, 0.0, [-1.0, 0.0]), [0.1, 0.1], &[(-0.1, [-1.0, 0.0])]).0.len() > 1);
+        // 0.05 down and 0.08 up: whatever the value, this is no step down.
+        let (_, found) = lengths((0.95, 0.0, [-1.0, 0.8]), [0.1, 0.1], &[(-9.0, [0.0; 2])]);
+        assert_eq!(found, None);
+    }
+
+    /// A quartic far above zero: steps go on as long as values fall by more than their rounding, and for three
+    /// steps after.
+    #[test]
+    fn a_descent_ends_soon_after_values_stop_falling() {
+        let quartic = |x: &[f32; 1], gradient: &mut [f32; 1]| {
+            *gradient = [400.0 * x[0] * x[0] * x[0]];
+            100.0 + 100.0 * x[0] * x[0] * x[0] * x[0]
+        };
+        let found = descend(&[(-1.0, 1.5)], &[1.4], quartic);
+        assert!(found.x[0].abs() < 0.05 && (10..20).contains(&found.evaluations), "{found:?}");
     }
 }

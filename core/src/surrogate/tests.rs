@@ -276,3 +276,15 @@ fn repeats_are_counted_in_standardised_units() {
     let given = Config { noise: Noise::Given(1.0), ..Config::default() };
     assert_eq!(model.repeats(&given, &noise), Repeats { missing: 1.0, ..Repeats::default() });
 }
+
+/// The likelihood that a fit of Matérn's hyper-parameters climbs counts costs, not failures.
+#[test]
+fn a_random_maps_likelihood_is_that_of_the_costs_alone() {
+    let config = Config::default();
+    let (space, mut model): (_, Box<Mapped>) = (space(), told(&config));
+    model.fit_matern(&space, &config);
+    assert_eq!(model.failures(), 2);
+    let exact = model.exact(&space, &config, &model.hyper, &model.noise.used);
+    let own = f64::from(model.gp.log_likelihood());
+    assert!((own - exact.log_likelihood).abs() < 1e-2, "{own}, not {}", exact.log_likelihood);
+}

@@ -120,8 +120,8 @@ impl<
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::Config;
     use crate::acquire::cache::Cache;
+    use crate::config::Config;
     use crate::math::times;
     use crate::space::Space;
     use crate::space::knob::Knob;

@@ -58,3 +58,33 @@ pub(super) fn begin_anew<
     best.iter().for_each(|(c, _)| tuner.enqueue(c).unwrap_or_default());
     best.iter().map(|(c, _)| *c).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use trimtab::{Config, Knob, Space};
+
+    const KNOBS: [Knob; 2] = [Knob::nominal(4), Knob::ranked(8)];
+    type Pair = trimtab::tuner!(KNOBS, observations: 16, rows: 32);
+
+    /// Costs fall, rise and fall again over fourteen measurements: the eight best are kept, whenever they
+    /// came, and asked for in their order.
+    #[test]
+    fn the_best_are_kept_whenever_they_came() {
+        let mut tuner = std::boxed::Box::new(Pair::new());
+        let space = Space::new(&KNOBS).unwrap();
+        for goal in [Goal::Minimise, Goal::Maximise] {
+            tuner.init(space.clone(), Config { goal, ..Config::default() }, 1).unwrap();
+            for i in 0..14u16 {
+                let c = space.combination(&[i % 4, i / 4]).unwrap();
+                let cost = f32::from(i * 5 % 14);
+                tuner.tell(&c, if goal == Goal::Minimise { cost } else { -cost }).unwrap();
+            }
+            let queue = begin_anew(&mut *tuner);
+            let cost = |c: &Combination<2>| (c.level(1) * 4 + c.level(0)) * 5 % 14;
+            assert!(queue.iter().map(cost).eq(0..8), "{goal:?}: {queue:?}");
+            assert_eq!((tuner.len(), tuner.queue()), (0, &queue[..]));
+        }
+    }
+}

@@ -41,7 +41,7 @@ pub(crate) const HEAT: Entry = Entry {
 };
 
 /// The prior of ln β: two levels have the correlation tanh β, from 0.05 to 0.9999.
-const SCALE: Range = Range { low: -3.0, high: 1.6, typical: 0.3, spread: 0.7 };
+pub(super) const SCALE: Range = Range { low: -3.0, high: 1.6, typical: 0.3, spread: 0.7 };
 /// Evaluations of the likelihood per ask.
 const FIT: usize = 12;
 /// Random combinations screened as starts.
@@ -118,7 +118,7 @@ impl Method for Heat {
 }
 
 /// The graph of a knob's levels.
-enum Graph {
+pub(super) enum Graph {
     /// Every level beside every other.
     Complete(Diffusion),
     /// A graded knob as bits \[level > 0\], \[level > 1\], …, so that |a − b| of them differ. All n − 1
@@ -133,7 +133,7 @@ enum Graph {
 const SPAN: f64 = 4.0;
 
 impl Graph {
-    fn new(knob: &Knob) -> Self {
+    pub(super) fn new(knob: &Knob) -> Self {
         if knob.is_graded() && knob.levels() > 2 {
             Self::Thermometer(knob.levels())
         } else {
@@ -166,7 +166,7 @@ impl Graph {
 }
 
 /// The factors of all knobs at scale β.
-fn tables(graphs: &[Graph], beta: f64) -> Tables {
+pub(super) fn tables(graphs: &[Graph], beta: f64) -> Tables {
     let mut tables = Tables::zeros(graphs.iter().map(Graph::levels));
     tables.0.iter_mut().zip(graphs).for_each(|(table, graph)| graph.write(beta, table));
     tables

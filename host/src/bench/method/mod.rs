@@ -29,6 +29,7 @@ mod rembo;
 mod search;
 mod smac;
 pub(crate) mod surrogate;
+mod thompson;
 mod tpe;
 #[cfg(test)]
 mod trial;
@@ -141,7 +142,7 @@ pub(crate) const METHODS: &[Entry] = &[
 ];
 
 /// Methods that `all` leaves out: trimtab, CBO-Lookup and COMBO with one change each, to find out
-/// what matters, and Optuna, which needs more than this program.
+/// what matters, Thompson sampling with our kernel, and Optuna, which needs more than this program.
 pub(crate) const EXTRA: &[Entry] = &[
     trimtab::ROWS_128,
     trimtab::ROWS_1024,
@@ -157,6 +158,7 @@ pub(crate) const EXTRA: &[Entry] = &[
     cbo::STANDARD,
     cbo::THEOREM,
     combo::COMBO_20K,
+    thompson::THOMPSON,
     optuna::OPTUNA,
 ];
 

@@ -288,3 +288,15 @@ fn names_are_cut_between_letters() {
         assert_eq!((hello.name, hello.config.rows, hello.config.observations), (sent, 16, 4));
     }
 }
+
+#[test]
+fn names_are_sent_in_the_order_of_the_knobs() {
+    let mut bytes = Vec::new();
+    Reporter::new(&mut bytes).names(&["relay", "a name of more than sixteen bytes", ""]).unwrap();
+    let frames = split(&bytes);
+    assert_eq!(frames.len(), 3);
+    for ((at, mut frame), name) in frames.into_iter().enumerate().zip(["relay", "a name of more t", ""]) {
+        let (number, frame) = wire::decode(&mut frame).unwrap();
+        assert_eq!((number, frame), (at as u32, Frame::Name { place: at as u16, name }));
+    }
+}

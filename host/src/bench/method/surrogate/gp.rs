@@ -137,6 +137,17 @@ impl Gp {
         slopes
     }
 
+    /// s².
+    pub(crate) fn signal(&self) -> f64 {
+        self.signal
+    }
+
+    /// b ← G⁻¹b, where G has the noise and the variance of the mean.
+    pub(crate) fn weigh(&self, b: &mut [f64]) {
+        self.factor.forward(b);
+        self.factor.backward(b);
+    }
+
     /// The posterior of a point with this prior variance and these covariances, which are
     /// overwritten.
     pub(crate) fn posterior(&self, own: f64, k: &mut [f64]) -> Posterior {
