@@ -11,19 +11,19 @@ const LIMITS: [(&str, u64); TARGETS.len()] = [
     ("state, recomputing", 24 * 1024),
     ("state, incremental", 92 * 1024),
     ("stack", 2 * 1024),
-    ("flash", 29_500), // the target is 12 KB
+    ("flash", 30_500), // the target is 12 KB
     ("steady `ask` + `tell`, incremental", 150_000),
     ("steady `ask` + `tell`, recomputing", 600_000),
-    ("mean `ask` + `tell`", 935_000),    // the target is 700 000
-    ("worst `ask` + `tell`", 4_200_000), // the target is 3 500 000
+    ("mean `ask` + `tell`", 700_000),
+    ("worst `ask` + `tell`", 3_500_000),
     ("longest slice", 20_000),
 ];
 /// Flash of the smallest image at each level of optimization.
-const FLASH: [(&str, u64); LEVELS.len()] = [("3", 60_000), ("'z'", 28_200), ("'s'", 29_500)];
+const FLASH: [(&str, u64); LEVELS.len()] = [("3", 63_500), ("'z'", 28_900), ("'s'", 30_500)];
 /// Instructions of the most expensive proposal of a whole run, recomputing.
 const PROPOSAL: u64 = 1_600_000;
 /// Bytes of stack with 128 observations.
-const LARGE_STACK: u64 = 2_000;
+const LARGE_STACK: u64 = 2_100;
 /// Bytes of variables with an initial value. A tuner among them would take flash as well as RAM.
 const DATA: u64 = 64;
 

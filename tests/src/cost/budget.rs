@@ -42,7 +42,7 @@ pub const TARGETS: [Target; 9] = [
     Target {
         what: "mean `ask` + `tell`, recomputing, fits included (instructions)",
         most: 700_000,
-        takes: "cheaper covariances of two observations: packed levels and a table of products",
+        takes: "fewer candidates that are solved before a good one is known",
     },
     Target {
         what: "worst `ask` + `tell`, recomputing, fits included (instructions)",
