@@ -15,7 +15,7 @@
 //! - Fantasies may follow the observations: pending combinations, with coordinates but without an
 //!   outcome.
 //!
-//! **Cost.** T × (2K + 4D + 10) bytes, whatever the levels of a knob; the kernel's rows take T/2 numbers
+//! **Cost.** T × (2K + 4D + 14) bytes, whatever the levels of a knob; the kernel's rows take T/2 numbers
 //! more per observation.
 
 use heapless::Vec;

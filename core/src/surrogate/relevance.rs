@@ -156,7 +156,7 @@ impl<const K: usize> PairSums<K> {
             add(second);
         }
         four.iter_mut().for_each(|four| add(four));
-        if K % 4 > 0 {
+        if !K.is_multiple_of(4) {
             add(rest);
         }
     }

@@ -449,7 +449,7 @@ impl<const K: usize, const M: usize> Product<K, M> {
             multiply(second, sets.next());
         }
         four.iter().for_each(|four| multiply(four, sets.next()));
-        if K % 4 > 0 {
+        if !K.is_multiple_of(4) {
             multiply(rest, sets.next());
         }
         product
