@@ -54,7 +54,7 @@ fn matrices(o: &Opaque) {
     row.iter_mut().zip(numbers).for_each(|(own, number)| *own = number);
     before.for_each(keep);
     keep(packed.row(o.size()));
-    packed.rows().chain(packed.rows_from(o.size())).for_each(keep);
+    packed.rows().chain(packed.rows_from(o.size(), o.size())).for_each(keep);
     keep((Triangle::<P>::new(), triangle(o.size())));
 }
 
