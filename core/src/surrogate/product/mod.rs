@@ -177,8 +177,8 @@ pub(crate) struct Product<const K: usize, const M: usize> {
     /// For each four knobs and each set of them that differ, the product of their factors over that
     /// of equal levels: see [`differing`]. Knobs that are not nominal count as equal.
     ratios: Fours<K>,
-    /// Whether the lowest bits of the first 32 levels tell which of these knobs differ: no nominal one
-    /// has more than two levels.
+    /// Whether the lowest bits of the first 32 levels tell which of these knobs differ, or nobody asks:
+    /// all are nominal with at most two levels, or all are graded.
     lows_tell: bool,
     /// The product of the nominal knobs' factors of equal levels.
     equal: f32,
@@ -232,7 +232,9 @@ impl<const K: usize, const M: usize> Product<K, M> {
             }
             first += tabled(knob);
         }
-        self.lows_tell = space.knobs().iter().take(32).all(|knob| knob.is_graded() || knob.levels() <= 2);
+        let first = || space.knobs().iter().take(32);
+        let all_graded = M > 0 && first().all(Knob::is_graded);
+        self.lows_tell = all_graded || first().all(|knob| !knob.is_graded() && knob.levels() <= 2);
         self.common = Fitted::new(self.prior_common());
         self.derive();
         Ok(())
