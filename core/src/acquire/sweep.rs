@@ -33,11 +33,11 @@ pub(crate) struct Scored<const K: usize> {
 
 /// The state of the sweeps.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Sweep<const K: usize> {
     /// Candidates left.
     left: usize,
     is_second: bool,
-    at: Combination<K>,
     /// The score of `at`, or of the best level of the current knob so far.
     score: f32,
     /// That level.
@@ -52,6 +52,7 @@ pub(crate) struct Sweep<const K: usize> {
     reach: Level,
     /// Number of knobs since the last change.
     unchanged: usize,
+    at: Combination<K>,
 }
 
 impl<const K: usize> Sweep<K> {
@@ -118,7 +119,8 @@ impl<const K: usize> Sweep<K> {
             }
             let step = Step { knob: self.knob as u16, level: self.level, kind: Kind::Go };
             let changes = step.level != at;
-            self.at = space.canonical(self.at.with(self.knob, step.level));
+            self.at.set(self.knob, step.level);
+            space.settle(&mut self.at);
             self.unchanged = if changes { 0 } else { self.unchanged + 1 };
             let ends = self.unchanged >= space.knobs().len();
             if ends {

@@ -67,21 +67,22 @@ impl Packed {
 
 /// A table of at most L steps.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct LookupTable<const K: usize, const L: usize> {
-    starts: [Combination<K>; 2],
-    steps: Vec<Packed, L>,
-    /// Whether the sweeps are done.
-    pub(crate) is_swept: bool,
     /// How many observations the rows were compared with.
     pub(crate) compared: usize,
     /// The model's count of factors when the sweeps began; with another factor the table is stale.
     pub(crate) factors: u32,
     /// Counts the tables: a cache belongs to one of them.
     id: u32,
+    bounds_for: u32,
+    /// Whether the sweeps are done.
+    pub(crate) is_swept: bool,
+    starts: [Combination<K>; 2],
+    steps: Vec<Packed, L>,
     /// Per row, a bound of the share of the signal variance that is left; and the model's count of
     /// factors that they are for, plus one, or 0.
     bounds: [f32; L],
-    bounds_for: u32,
 }
 
 impl<const K: usize, const L: usize> LookupTable<K, L> {

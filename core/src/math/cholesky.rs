@@ -35,9 +35,10 @@ use crate::math::matrix::{Rows, Triangle};
 /// # Ok::<(), trimtab::internals::CholeskyError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Cholesky<const P: usize> {
-    factor: Triangle<P>,
     len: usize,
+    factor: Triangle<P>,
 }
 
 impl<const P: usize> Cholesky<P> {

@@ -96,8 +96,7 @@ impl<const K: usize> Combination<K> {
     }
 
     /// Sets the level of one knob; does nothing past the last.
-    #[inline(always)]
-    pub(super) fn set(&mut self, knob: usize, level: Level) {
+    pub(crate) fn set(&mut self, knob: usize, level: Level) {
         let Some(own) = self.levels.get_mut(knob) else { return };
         *own = level;
         if knob < 32 {

@@ -23,8 +23,8 @@ pub struct OnlyIf {
     pub levels: &'static [Level],
 }
 
-/// Sets idle knobs to level 0.
-pub(super) type Settle<const K: usize> = fn(&Space<K>, Combination<K>) -> Combination<K>;
+/// Sets idle knobs to level 0; returns whether any was not.
+pub(super) type Settle<const K: usize> = fn(&Space<K>, &mut Combination<K>) -> bool;
 
 impl<const K: usize> Space<K> {
     /// The same space with knobs that matter only sometimes. Combinations that differ only in knobs
@@ -50,7 +50,7 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Condition { number: i });
             }
         }
-        let settle: Settle<K> = Self::settle;
+        let settle: Settle<K> = Self::settle_all;
         self.conditions = (!conditions.is_empty()).then_some((conditions, settle));
         Ok(self)
     }
@@ -73,31 +73,33 @@ impl<const K: usize> Space<K> {
     }
 
     /// Whether all idle knobs are at level 0.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn is_canonical(&self, c: &Combination<K>) -> bool {
-        self.conditions.is_none_or(|(_, settle)| settle(self, *c) == *c)
+        !self.settle(&mut c.clone())
     }
 
-    /// The combination with idle knobs at level 0.
+    /// Sets idle knobs to level 0; returns whether any was not.
     #[inline(always)]
-    pub(crate) fn canonical(&self, c: Combination<K>) -> Combination<K> {
-        self.conditions.map_or(c, |(_, settle)| settle(self, c))
+    pub(crate) fn settle(&self, c: &mut Combination<K>) -> bool {
+        self.conditions.is_some_and(|(_, settle)| settle(self, c))
     }
 
     /// [`is_idle`](Self::is_idle) without linking it: whether another level would be taken back.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn is_fixed(&self, c: &Combination<K>, knob: usize) -> bool {
-        let taken_back = |settle: Settle<K>| c.level(knob) == 0 && settle(self, c.with(knob, 1)).level(knob) == 0;
-        self.conditions.is_some_and(|(_, settle)| taken_back(settle))
+        let mut other = c.with(knob, 1);
+        c.level(knob) == 0 && self.settle(&mut other) && other.level(knob) == 0
     }
 
-    fn settle(&self, mut c: Combination<K>) -> Combination<K> {
+    fn settle_all(&self, c: &mut Combination<K>) -> bool {
+        let mut changed = false;
         for knob in 0..self.knobs.len() {
-            if self.is_idle(&c, knob) {
-                c = c.with(knob, 0);
+            if c.level(knob) > 0 && self.is_idle(c, knob) {
+                c.set(knob, 0);
+                changed = true;
             }
         }
-        c
+        changed
     }
 
     /// The number of combinations of the knob and all that depend on it.

@@ -157,7 +157,8 @@ impl<const K: usize> Space<K> {
             }
             c.set(position, *level);
         }
-        Ok(self.canonical(c))
+        self.settle(&mut c);
+        Ok(c)
     }
 
     /// The combination with this index, or `None` past the last. Indices that differ only in idle
@@ -182,7 +183,8 @@ impl<const K: usize> Space<K> {
             c.set(i, (rest % levels) as Level);
             rest /= levels;
         }
-        Some(self.canonical(c))
+        self.settle(&mut c);
+        Some(c)
     }
 
     /// The levels of the next index, the first again after the last: counting, without a division.
@@ -255,7 +257,8 @@ impl<const K: usize> Space<K> {
         for (i, knob) in self.knobs.iter().enumerate() {
             c.set(i, random.below(knob.levels() as u32) as Level);
         }
-        self.canonical(c)
+        self.settle(&mut c);
+        c
     }
 
     /// All levels 0.

@@ -82,26 +82,27 @@ pub struct Repeats {
 /// # Ok::<(), trimtab::internals::CholeskyError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Gp<const T: usize, const P: usize> {
-    factor: Cholesky<P>,
-    costs: [f32; T],
-    ones: [f32; T],
-    /// How many of the whitened elements belong to the current factor.
-    whitened: usize,
-    weights: [f32; T],
-    ones_weights: [f32; T],
-    /// How many of the two vectors of weights are known.
-    weighed: u8,
-    /// Whether the covariances of the next observation are written.
-    is_written: bool,
-    /// 1/Kᵢᵢ.
-    inverse_own: [f32; T],
     mean: f32,
     mean_variance: f32,
     signal: f32,
     /// Parts of −2·ln likelihood without the determinant: the part summed before it, and those of
     /// the signal's and the mean's prior, summed after it.
     misfit: (f32, f32, f32),
+    /// How many of the whitened elements belong to the current factor.
+    whitened: usize,
+    /// How many of the two vectors of weights are known.
+    weighed: u8,
+    /// Whether the covariances of the next observation are written.
+    is_written: bool,
+    costs: [f32; T],
+    ones: [f32; T],
+    weights: [f32; T],
+    ones_weights: [f32; T],
+    /// 1/Kᵢᵢ.
+    inverse_own: [f32; T],
+    factor: Cholesky<P>,
 }
 
 impl<const T: usize, const P: usize> Gp<T, P> {

@@ -66,6 +66,7 @@ enum Part {
 
 /// Learning under way.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Learning<const K: usize, const T: usize> {
     goal: Goal,
     part: Part,
@@ -75,9 +76,9 @@ pub(crate) struct Learning<const K: usize, const T: usize> {
     j: usize,
     /// The next pair of the column, or the next level of the kernel's tables.
     next: usize,
-    pub(super) column: [f32; T],
     /// The prior variance of that prediction.
     pub(super) own: f32,
+    pub(super) column: [f32; T],
     sums: PairSums<K>,
 }
 
@@ -127,10 +128,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// Whether the last cost is so far from those before it that they must be standardised anew.
     fn is_far(&self, config: &Config) -> bool {
-        let last = self.observations.get(self.observations.len().saturating_sub(1));
         let standardises = config.standardise && self.fleet.in_force().is_none();
-        let cost = last.filter(|o| standardises && !o.is_failure()).map(|o| self.standard.apply(o.value));
-        cost.is_some_and(|cost| cost.abs() > FAR)
+        let last = self.observations.cost(self.observations.len().saturating_sub(1));
+        last.is_some_and(|cost| standardises && self.standard.apply(cost).abs() > FAR)
     }
 
     /// The first step of a prediction: covariances. Under a prior these are several steps: returns
@@ -299,7 +299,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     fn learn_limit(&mut self, config: &Config) -> Part {
         let (prior, needs_weights) = (self.belief(config), self.noise.used.is_noisy());
         let Self { observations, limits, learning, gp, .. } = self;
-        let is_measured = |i: usize| observations.get(i).is_some_and(|o| !o.is_failure());
+        let is_measured = |i: usize| observations.cost(i).is_some();
         let Learning { j, next, column, .. } = learning;
         if limits.learn((*j, *next), (gp, &prior), &is_measured, needs_weights, column) {
             *next += 1;
@@ -317,8 +317,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
 
     /// How well the last outcome was foreseen.
     fn judge_last(&mut self, space: &Space<K>) -> Part {
-        let last = self.observations.get(self.observations.len().saturating_sub(1));
-        let is_failure = last.is_some_and(|o| o.is_failure());
+        let is_failure = self.observations.is_failure(self.observations.len().saturating_sub(1));
         let failed = self.failures() - usize::from(is_failure);
         let Self { observations, success, learning, .. } = self;
         let all = observations.combinations().get(..observations.len()).unwrap_or_default();
@@ -331,9 +330,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// What one observation says about success.
     fn learn_failure(&mut self, space: &Space<K>) -> Part {
         let Self { observations, success, learning, .. } = self;
-        let (Some(o), Some(calls)) = (observations.get(learning.j), success.calls()) else { return Part::Done };
+        let Some(calls) = success.calls().filter(|_| learning.j < observations.len()) else { return Part::Done };
         let all = observations.combinations().get(..observations.len()).unwrap_or_default();
-        (calls.learn)(success, space, all, (learning.j, o.is_failure()), &mut learning.column);
+        (calls.learn)(success, space, all, (learning.j, observations.is_failure(learning.j)), &mut learning.column);
         learning.j += 1;
         Part::Failures
     }

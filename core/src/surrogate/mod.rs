@@ -71,6 +71,7 @@ pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
 /// The surrogate of at most T observations: the product kernel without a random map (D = 0),
 /// Matérn + linear with one.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Model<
     const K: usize,
     const M: usize,
@@ -80,22 +81,22 @@ pub(crate) struct Model<
     const N: usize,
     const G: usize,
 > {
-    pub(crate) geometry: Geometry<K, M, D>,
-    pub(crate) observations: Observations<K, D, T>,
     pub(crate) standard: Standard,
-    pub(crate) gp: Gp<T, P>,
-    pub(crate) product: Product<K, M>,
-    pub(crate) fit: Fit,
-    pub(crate) hyper: Hyper,
-    pub(crate) noise: Belief,
-    pub(crate) success: Success<K, M, T>,
-    pub(crate) limits: Limits<T, G>,
     /// Number of measurements at which the next fit is due.
     next_fit: usize,
-    learning: Learning<K, T>,
-    pub(crate) fleet: Fleet<T, N>,
     /// Counts how often everything was computed anew rather than extended.
     pub(crate) factors: u32,
+    pub(crate) hyper: Hyper,
+    pub(crate) fit: Fit,
+    pub(crate) noise: Belief,
+    learning: Learning<K, T>,
+    pub(crate) success: Success<K, M, T>,
+    pub(crate) observations: Observations<K, D, T>,
+    pub(crate) gp: Gp<T, P>,
+    pub(crate) product: Product<K, M>,
+    pub(crate) limits: Limits<T, G>,
+    pub(crate) fleet: Fleet<T, N>,
+    pub(crate) geometry: Geometry<K, M, D>,
 }
 
 impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: usize, const N: usize, const G: usize>
@@ -143,7 +144,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Standardises the costs anew.
     fn standardise(&mut self, config: &Config) {
         if config.standardise && self.fleet.in_force().is_none() {
-            let cost = |rank| self.observations.ranked(rank).map_or(0.0, |o| o.value);
+            let cost = |rank| self.observations.ranked(rank).unwrap_or(0.0);
             let median = cost(self.observations.measured() / 2);
             self.standard = Standard::of(self.observations.costs().flatten(), cost(0), median);
         }
@@ -166,9 +167,9 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// Whitens the costs that are new.
     fn whiten_costs(&mut self) {
         let Self { observations, standard, gp, fleet, .. } = self;
-        gp.whiten_costs(|i, imagined| match observations.get(i) {
-            Some(o) if !o.is_failure() => fleet.bent(standard.apply(o.value)) - fleet.mean(i),
-            Some(_) => 0.0,
+        gp.whiten_costs(|i, imagined| match observations.cost(i) {
+            Some(cost) => fleet.bent(standard.apply(cost)) - fleet.mean(i),
+            None if i < observations.len() => 0.0,
             None => imagined - fleet.mean(i),
         });
     }
@@ -471,7 +472,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     ///
     /// C·w = (K − noise)·w = y − μ − noise·w with w = K⁻¹(y − μ).
     pub(crate) fn measured_mean(&self, i: usize) -> Option<f32> {
-        let cost = self.observations.get(i).filter(|o| !o.is_failure())?.value;
+        let cost = self.observations.cost(i)?;
         let noise = self.noise_of(i);
         Some(self.modelled(cost) - noise * self.gp.weight(i))
     }
@@ -596,8 +597,8 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, 
                     self.covariances(point, 0, row);
                 }
                 if let Some(own) = row.last_mut() {
-                    let is_failure = self.observations.get(i).is_some_and(|o| o.is_failure());
-                    *own += noise.of_mean(self.observations.repeats(i)) + if is_failure { NOTHING } else { 0.0 };
+                    let more = if self.observations.is_failure(i) { NOTHING } else { 0.0 };
+                    *own += noise.of_mean(self.observations.repeats(i)) + more;
                 }
             })
         } else {

@@ -77,16 +77,17 @@ pub(crate) struct Point<'a, const K: usize, const D: usize> {
 
 /// At most T observations.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Observations<const K: usize, const D: usize, const T: usize> {
-    combinations: Vec<Combination<K>, T>,
-    costs: Vec<f32, T>,
-    repeats: Vec<u16, T>,
-    order: Vec<u16, T>,
-    x: Matrix<T, D>,
     /// Number of measurements beyond the first of each combination, and the root of the sum of
     /// their squared deviations. Forgetting an observation keeps what it taught about the noise.
     again: u32,
     spread: f32,
+    costs: Vec<f32, T>,
+    repeats: Vec<u16, T>,
+    order: Vec<u16, T>,
+    combinations: Vec<Combination<K>, T>,
+    x: Matrix<T, D>,
 }
 
 impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
@@ -145,9 +146,25 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         })
     }
 
+    /// The combination of observation i.
+    pub(crate) fn combination(&self, i: usize) -> Option<&Combination<K>> {
+        self.combinations.get(i).filter(|_| i < self.len())
+    }
+
+    /// The mean cost of observation i; `None` for a failure.
+    #[inline(never)]
+    pub(crate) fn cost(&self, i: usize) -> Option<f32> {
+        self.costs.get(i).copied().filter(|_| !self.is_failure(i))
+    }
+
+    /// Whether observation i is a failure.
+    pub(crate) fn is_failure(&self, i: usize) -> bool {
+        self.repeats.get(i) == Some(&0)
+    }
+
     /// The costs of all observations, `None` for a failure.
     pub(crate) fn costs(&self) -> impl Iterator<Item = Option<f32>> + Clone {
-        self.costs.iter().zip(&self.repeats).map(|(cost, repeats)| (*repeats > 0).then_some(*cost))
+        (0..self.len()).map(|i| self.cost(i))
     }
 
     /// Number of measurements of observation i, at least 1.
@@ -155,9 +172,9 @@ impl<const K: usize, const D: usize, const T: usize> Observations<K, D, T> {
         f32::from(self.repeats.get(i).copied().unwrap_or(1).max(1))
     }
 
-    /// The measured observation of this rank by cost, 0 the best; of equal costs the first told.
-    pub(crate) fn ranked(&self, rank: usize) -> Option<Observation<K>> {
-        self.order.get(rank).and_then(|i| self.get(usize::from(*i)))
+    /// The cost of the measured observation of this rank, 0 the best; of equal costs the first told.
+    pub(crate) fn ranked(&self, rank: usize) -> Option<f32> {
+        self.order.get(rank).and_then(|i| self.cost(usize::from(*i)))
     }
 
     /// The positions of the measured observations, from the smallest cost to the largest.

@@ -20,15 +20,16 @@ use crate::surrogate::product::Product;
 
 /// A combination, and its products with observations.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Path<const K: usize, const T: usize> {
-    at: Combination<K>,
-    /// With observation `first + j` at index j.
-    products: [f32; T],
     first: usize,
-    /// With itself.
+    /// The product with itself.
     own: f32,
     /// The graded knob that the products leave out, plus one; 0 if they are whole.
     left_out: usize,
+    at: Combination<K>,
+    /// With observation `first + j` at index j.
+    products: [f32; T],
 }
 
 impl<const K: usize, const T: usize> Path<K, T> {

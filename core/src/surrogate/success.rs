@@ -51,11 +51,12 @@ pub(crate) fn chance(logit: f32) -> f32 {
 
 /// What failures have taught.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Success<const K: usize, const M: usize, const T: usize> {
-    /// aⱼ; 0 if observation j was not learned yet.
-    weights: [f32; T],
     skill: f32,
     calls: Option<&'static Calls<K, M, T>>,
+    /// aⱼ; 0 if observation j was not learned yet.
+    weights: [f32; T],
 }
 
 /// Takes an outcome into the model; similarities overwrite the last argument.

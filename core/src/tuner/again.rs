@@ -98,11 +98,12 @@ impl<
     pub(super) fn again_step(&mut self) -> bool {
         let Some((_, i)) = self.again.lowest.pop() else { return false };
         let i = usize::from(i);
-        let Some((o, posterior)) = self.model.observations.get(i).zip(self.model.measured(i)) else { return true };
+        let observations = &self.model.observations;
+        let Some((c, posterior)) = observations.combination(i).zip(self.model.measured(i)) else { return true };
         let value = self.value_of(posterior);
-        let may_repeat = o.repeats < self.config.remeasure && !self.pending.contains(&o.combination);
+        let may_repeat = observations.repeats(i) < f32::from(self.config.remeasure) && !self.pending.contains(c);
         if value <= self.again.value && may_repeat {
-            (self.again.value, self.again.best, self.search.score) = (value, Some(o.combination), 0.0);
+            (self.again.value, self.again.best, self.search.score) = (value, Some(*c), 0.0);
         }
         true
     }

@@ -146,8 +146,7 @@ impl<
     /// [`limits`](Self::limits) are 0.
     pub fn margins(&self, c: &Combination<K>) -> Option<[f32; G]> {
         let i = self.model.observations.find(c)?;
-        let is_failure = self.model.observations.get(i).is_none_or(|o| o.is_failure());
-        (!is_failure).then(|| self.model.limits.margins(i))
+        self.model.observations.cost(i).map(|_| self.model.limits.margins(i))
     }
 
     /// How likely a combination is to keep all limits, as far as the model knows; `None` when

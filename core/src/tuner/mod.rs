@@ -122,6 +122,7 @@ const MISSES: f32 = 1.5625;
 /// # Ok::<(), trimtab::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Tuner<
     const K: usize,
     const M: usize,
@@ -133,25 +134,25 @@ pub struct Tuner<
     const G: usize = 0,
     const A: usize = MOST_PENDING,
 > {
-    space: Space<K>,
-    config: Config,
     seed: u64,
-    model: Model<K, M, D, T, P, N, G>,
     /// Number of outcomes told, and how many of them were for a combination that already had one.
     tells: u32,
     repeats: u32,
     /// Number of inits: a cache filled before the last one is stale.
     inits: u32,
-    table: LookupTable<K, L>,
-    search: Search<K, T>,
-    queue: Vec<Combination<K>, MOST_PENDING>,
-    pending: Vec<Combination<K>, A>,
-    asking: Stage<K>,
-    again: Again<K>,
     /// An outcome that waits for the table, if one does: an `Option` would not be all zero.
     is_waiting: bool,
     waiting: (Combination<K>, Option<f32>),
     waiting_margins: ([f32; G], u8),
+    config: Config,
+    asking: Stage<K>,
+    again: Again<K>,
+    search: Search<K, T>,
+    space: Space<K>,
+    model: Model<K, M, D, T, P, N, G>,
+    pending: Vec<Combination<K>, A>,
+    queue: Vec<Combination<K>, MOST_PENDING>,
+    table: LookupTable<K, L>,
 }
 
 impl<
@@ -313,9 +314,9 @@ impl<
     /// What is believed of a measured combination, with an honest uncertainty.
     fn measured_estimate(&self, i: usize) -> Option<Estimate<K>> {
         let Model { observations, noise, .. } = &self.model;
-        let (o, mut posterior) = (observations.get(i)?, self.model.measured(i)?);
+        let (c, mut posterior) = (observations.combination(i)?, self.model.measured(i)?);
         posterior.variance = MISSES * (posterior.variance + noise.doubt / observations.repeats(i));
-        Some(self.estimate(Scored { combination: o.combination, posterior, score: 0.0 }))
+        Some(self.estimate(Scored { combination: *c, posterior, score: 0.0 }))
     }
 
     /// The model's prediction for a combination, or `None` before the first outcome, for a

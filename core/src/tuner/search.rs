@@ -44,22 +44,15 @@ enum Before {
 
 /// A search under way.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Search<const K: usize, const T: usize> {
     /// The next step of the table, and how many rows are before it.
     step: usize,
     row: usize,
-    path: Path<K, T>,
-    sweep: Sweep<K>,
     /// What has to be done before the next row, and whether the path goes on from the second start.
     before: Before,
     is_second: bool,
-    /// Where the path goes on after a change of several knobs: one made others idle.
-    pub(super) jump: Option<Combination<K>>,
-    best: Option<Scored<K>>,
-    /// ln of its chance to keep all limits.
-    pub(super) log_chance: f32,
-    /// A candidate that waits for that chance, and whether its covariances are known.
-    held: Option<Scored<K>>,
+    /// Whether the covariances of the candidate that waits are known.
     is_begun: bool,
     /// The score of what is proposed in the end.
     pub(super) score: f32,
@@ -69,6 +62,15 @@ pub(super) struct Search<const K: usize, const T: usize> {
     pub(super) incumbent: f32,
     /// The logit of success that a candidate needs.
     needed_logit: f32,
+    best: Option<Scored<K>>,
+    /// ln of its chance to keep all limits.
+    pub(super) log_chance: f32,
+    /// A candidate that waits for that chance.
+    held: Option<Scored<K>>,
+    sweep: Sweep<K>,
+    /// Where the path goes on after a change of several knobs: one made others idle.
+    pub(super) jump: Option<Combination<K>>,
+    path: Path<K, T>,
     /// How similar the path's combination is to the observations, if any failed.
     similar: [f32; T],
 }
@@ -135,7 +137,7 @@ impl<
         self.search.rule = self.rule();
         self.search.restart();
         if !self.is_filled() {
-            let from = self.sweep_start(best).and_then(|i| self.model.observations.get(i)).map(|o| o.combination);
+            let from = self.sweep_start(best).and_then(|i| self.model.observations.combination(i)).copied();
             let (mut random, most) = (self.random(Purpose::Sweep), swept(self.rows()));
             self.search.sweep.begin(&self.space, &mut self.table, (most, from), &mut random);
             self.table.factors = self.model.factors;
@@ -296,11 +298,7 @@ impl<
         if scored.score >= self.bar() {
             return Some(scored);
         }
-        Some(
-            self.weighed(scored, |tuner, calls| {
-                (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured())
-            }),
-        )
+        Some(self.weighed(scored, None))
     }
 
     /// Follows the next step of the table, and scores it if it is a row that may be asked.
@@ -313,9 +311,8 @@ impl<
             return None;
         }
         self.search.step += 1;
-        let plain = self.search.path.at().with(knob, level);
-        let is_plain = self.space.is_canonical(&plain);
-        let c = if is_plain { plain } else { self.space.canonical(plain) };
+        let mut c = self.search.path.at().with(knob, level);
+        let is_plain = !self.space.settle(&mut c);
         match kind {
             Kind::Go if !is_plain => (self.search.before, self.search.jump) = (Before::Similar, Some(c)),
             Kind::Go => {
@@ -393,13 +390,7 @@ impl<
         let mut scored = self.scored(c, posterior);
         // A score only grows by its chance.
         if scored.score < self.bar() || is_sweeping && scored.score < self.search.sweep.bar() {
-            scored = self.weighed(scored, |tuner, calls| {
-                if !is_plain {
-                    return (calls.logit)(&tuner.model.success, &tuner.space, &c, tuner.measured());
-                }
-                let (model, similar) = (&tuner.model.success, &tuner.search.similar);
-                (calls.beside)(model, &tuner.space, tuner.measured(), similar, tuner.change(knob, level))
-            });
+            scored = self.weighed(scored, is_plain.then_some((knob, level)));
         }
         Some(scored)
     }
@@ -427,12 +418,27 @@ impl<
         Scored { combination, posterior, score: self.search.rule.score(posterior) }
     }
 
-    /// The same after its chance of success.
-    #[inline(always)]
-    fn weighed(&self, scored: Scored<K>, logit: impl Fn(&Self, &Calls<K, M, T>) -> f32) -> Scored<K> {
-        let Some(calls) = self.failing() else { return scored };
-        let missing = self.search.needed_logit - logit(self, calls);
-        Scored { score: scored.score + PER_LOGIT * missing.max(0.0), ..scored }
+    /// The same after its chance of success; shorter if it is beside the path, with this level of the
+    /// knob.
+    fn weighed(&self, mut scored: Scored<K>, beside: Option<(usize, Level)>) -> Scored<K> {
+        if self.failing().is_some() {
+            scored.score += PER_LOGIT * (self.search.needed_logit - self.logit(&scored.combination, beside)).max(0.0);
+        }
+        scored
+    }
+
+    /// The logit of success, infinite before the first failure.
+    #[inline(never)]
+    fn logit(&self, c: &Combination<K>, beside: Option<(usize, Level)>) -> f32 {
+        let (Some(calls), model, all) = (self.failing(), &self.model.success, self.measured()) else {
+            return f32::INFINITY;
+        };
+        match beside {
+            None => (calls.logit)(model, &self.space, c, all),
+            Some((knob, level)) => {
+                (calls.beside)(model, &self.space, all, &self.search.similar, self.change(knob, level))
+            }
+        }
     }
 
     /// The calls for failures, if there are any.
@@ -442,8 +448,7 @@ impl<
 
     /// The chance of success of a combination.
     pub(super) fn chance(&self, c: &Combination<K>) -> f32 {
-        let model = &self.model.success;
-        self.failing().map_or(1.0, |calls| chance((calls.logit)(model, &self.space, c, self.measured())))
+        self.failing().map_or(1.0, |_| chance(self.logit(c, None)))
     }
 
     /// The score that the last [`ask`](Self::ask) gives a combination, in standardised units, its
@@ -469,11 +474,8 @@ impl<
             return None;
         }
         let scored = self.scored(*c, self.score_of(c)?.posterior);
-        let logit = |tuner: &Self, calls: &Calls<K, M, T>| {
-            (calls.logit)(&tuner.model.success, &tuner.space, c, tuner.measured())
-        };
         let log_chance = self.model.log_chance(&self.space, c);
-        Some(self.weighed(scored, logit).score - log_chance)
+        Some(self.weighed(scored, None).score - log_chance)
     }
 
     /// The path's knob goes to this level.
@@ -494,8 +496,7 @@ impl<
         let all = self.model.observations.combinations().get(..self.len()).unwrap_or_default();
         match (self.search.before, self.failing()) {
             (Before::NeededLogit, Some(calls)) => {
-                let best = self.search.measured_best.and_then(|i| self.model.observations.get(i));
-                let best = best.as_ref().map(|o| &o.combination);
+                let best = self.search.measured_best.and_then(|i| self.model.observations.combination(i));
                 self.search.needed_logit = (calls.needed)(&self.model.success, &self.space, best, all);
                 Before::Similar
             }

@@ -83,9 +83,9 @@ impl<
         let costs = self.model.observations.costs().take(before).enumerate();
         let keeping = costs.filter(|(i, _)| self.model.limits.keeps(*i)).filter_map(|(_, cost)| cost);
         let earlier = keeping.fold(f32::INFINITY, f32::min);
-        let best = self.model.best().and_then(|i| self.model.observations.get(i));
+        let best = self.model.best().and_then(|i| self.model.observations.cost(i));
         let Some(best) = best.filter(|_| earlier.is_finite()) else { return false };
-        let gained = self.model.modelled(earlier) - self.model.modelled(best.value);
+        let gained = self.model.modelled(earlier) - self.model.modelled(best);
         gained < tolerance && gain < ln(tolerance / WINDOW as f32)
     }
 

@@ -177,9 +177,9 @@ impl<
         }
         self.cancel_ask();
         // A table that this outcome leaves as it is must be the one that an ask would have made.
-        let best = self.model.best().and_then(|i| self.model.observations.get(i));
+        let best = self.model.best().and_then(|i| self.model.observations.cost(i));
         let keeps = G == 0 || margins.iter().all(|margin| *margin >= 0.0);
-        let is_best = cost.is_some_and(|cost| keeps && best.is_none_or(|o| cost < o.value));
+        let is_best = cost.is_some_and(|cost| keeps && best.is_none_or(|best| cost < best));
         let stays = !known && !is_best && !self.is_full() && !self.model.is_anew_next(&self.config);
         if stays && self.chooses() && !self.is_filled() {
             self.begin_search();

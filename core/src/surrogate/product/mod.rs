@@ -165,26 +165,27 @@ impl Factor {
 
 /// The kernel with its hyper-parameters, for K knobs with M graded levels.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Product<const K: usize, const M: usize> {
-    factors: [Factor; K],
     /// g.
     pub(crate) common: Fitted,
-    /// Per graded level: see [`Kind`]; the scaled mean of its row of Matérn; the slope of that with
-    /// ln ℓᵢ.
-    tables: [f32; M],
-    means: [f32; M],
-    slopes: [f32; M],
-    /// For each four knobs and each set of them that differ, the product of their factors over that
-    /// of equal levels: see [`differing`]. Knobs that are not nominal count as equal.
-    ratios: Fours<K>,
-    /// Whether the lowest bits of the first 32 levels tell which of these knobs differ, or nobody asks:
-    /// all are nominal with at most two levels, or all are graded.
-    lows_tell: bool,
     /// The product of the nominal knobs' factors of equal levels.
     equal: f32,
     /// Π(1 + tᵢ), and 1/(that − 1).
     pub(crate) whole: f32,
     pub(crate) scale: f32,
+    /// Whether the lowest bits of the first 32 levels tell which of these knobs differ, or nobody asks:
+    /// all are nominal with at most two levels, or all are graded.
+    lows_tell: bool,
+    /// For each four knobs and each set of them that differ, the product of their factors over that
+    /// of equal levels: see [`differing`]. Knobs that are not nominal count as equal.
+    ratios: Fours<K>,
+    factors: [Factor; K],
+    /// Per graded level: see [`Kind`]; the scaled mean of its row of Matérn; the slope of that with
+    /// ln ℓᵢ.
+    tables: [f32; M],
+    means: [f32; M],
+    slopes: [f32; M],
 }
 
 impl<const K: usize, const M: usize> Product<K, M> {
