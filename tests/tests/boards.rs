@@ -72,9 +72,7 @@ fn lies_in_memory(elf: &Path, board: &str) {
 fn images_of_every_board_lie_where_its_memory_is() {
     let _guard = alone();
     for board in BOARDS.iter().copied().filter(|board| board.probe.is_some()) {
-        for name in ["fetch", "rtic_style"] {
-            lies_in_memory(&build(name, board), board.name);
-        }
+        lies_in_memory(&build("fetch", board), board.name);
     }
 }
 

@@ -8,8 +8,6 @@
 //!   nothing about costs: beside the optimum it must not make the optimum look bad. What it says
 //!   about success goes into [`success`].
 //! - A combination measured n times is one row with 1/n of the noise; its spread joins the evidence.
-//! - Pending combinations are fantasised while candidates are scored: each enters the process with
-//!   its predicted cost, which keeps the mean and removes the uncertainty about it.
 //! - A fit is due when the measurements have grown by a share; otherwise an observation is one more
 //!   row of the factor. Costs are standardised anew only with a new factor (or after one far from
 //!   the others), so until then a new observation changes nothing that was computed of the others.
@@ -18,11 +16,13 @@
 //! **Cost.** `learn`: O(t²), or O(t³) if it fits or an old observation changed. A posterior: O(t²).
 
 pub(crate) mod costs;
+mod fantasies;
 pub(crate) mod fit;
 pub(crate) mod fleet;
 pub(crate) mod fleet_prior;
 pub(crate) mod geometry;
 pub(crate) mod gp;
+mod inputs;
 pub(crate) mod kernel;
 pub(crate) mod learn;
 pub(crate) mod limits;
@@ -45,6 +45,7 @@ use fit::Fit;
 use fleet::Fleet;
 use geometry::Geometry;
 use gp::{Gp, Partial, Posterior, Repeats};
+use inputs::Inputs;
 use kernel::Hyper;
 use learn::Learning;
 use limits::Limits;
@@ -60,10 +61,6 @@ const LEAST_FIT: usize = 3;
 /// Most combinations that can be pending (asked and not told) unless a tuner has room for more, and
 /// most that can be queued.
 pub const MOST_PENDING: usize = 8;
-
-/// The noise of an observation that says next to nothing about costs, as a share of the signal
-/// variance. With 1000, which says nothing at all, runs beside failures were not better.
-const NOTHING: f32 = 10.0;
 
 /// Accepts a candidate of any variance.
 pub(crate) const ANY: fn(f32) -> f32 = |_| 0.0;
@@ -278,31 +275,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         standardised * standardised / signal
     }
 
-    /// Adds a pending combination as an observation of its predicted cost, if there is room; after
-    /// [`begin_prediction`](Self::begin_prediction).
-    pub(crate) fn imagine(&mut self, space: &Space<K>, c: &Combination<K>) {
-        let Posterior { mean, .. } = self.end_prediction();
-        let x = self.geometry.locate(space, c);
-        let i = self.observations.combinations().len();
-        if self.observations.push_fantasy(c, &x) {
-            self.gp.set_cost(i, mean);
-            self.imagine_margins(i);
-        }
-    }
-
-    /// One step of adding the next imagined observation to the factor. One that breaks the factor down
-    /// is left out together with those after it: the fit must not change for a fantasy. Under a prior
-    /// comparing it takes several steps: returns whether this was one of them.
-    pub(crate) fn add_imagined(&mut self, space: &Space<K>) -> bool {
-        if self.visit_next(space) {
-            return true;
-        }
-        if self.gp.len() < self.observations.combinations().len() {
-            let _ = self.extend_by_one(space);
-        }
-        false
-    }
-
     /// One step of two towards a factor with one more point.
     #[inline(always)]
     fn extend_by_one(&mut self, space: &Space<K>) -> Result<(), CholeskyError> {
@@ -313,40 +285,10 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
         inputs.extend(gp, &noise.used, visited)
     }
 
-    /// Conditions the process on what is imagined.
-    pub(crate) fn condition_imagined(&mut self, config: &Config) {
-        let noise = self.noise.used;
-        self.whiten_costs();
-        self.gp.whiten_ones();
-        self.gp.assess(&self.belief(config), self.repeats(config, &noise));
-        self.limits.whiten_imagined(&self.gp, self.observations.len());
-    }
-
-    /// Whether pending combinations are in the process as fantasies.
-    pub(crate) fn has_fantasies(&self) -> bool {
-        self.observations.combinations().len() > self.observations.len()
-    }
-
     /// Whether the process is that of the observations: no tell and no fantasies are under way.
     pub(crate) fn is_settled(&self) -> bool {
         let is_weighed = !self.needs_weights() || self.gp.is_weighed();
         !self.has_fantasies() && !self.is_learning() && is_weighed
-    }
-
-    /// Removes what is imagined from the process, in one go.
-    pub(crate) fn remove_fantasies(&mut self, config: &Config) {
-        self.forget_fantasies(config);
-        while self.weigh_step() {}
-    }
-
-    /// The same but for the weights: [`weigh_step`](Self::weigh_step) is to follow.
-    pub(crate) fn forget_fantasies(&mut self, config: &Config) {
-        self.fleet.forget_visit();
-        if self.has_fantasies() {
-            self.observations.remove_fantasies();
-            self.gp.truncate(self.observations.len());
-            self.condition(config);
-        }
     }
 
     /// One step towards a factor of n points; returns whether there was one to do. If it
@@ -520,90 +462,6 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
     /// What repeats have shown.
     pub(crate) fn seen(&self) -> Seen {
         self.observations.repeated().0
-    }
-}
-
-/// Everything a covariance depends on.
-struct Inputs<'a, const K: usize, const M: usize, const D: usize, const T: usize> {
-    space: &'a Space<K>,
-    geometry: &'a Geometry<K, M, D>,
-    observations: &'a Observations<K, D, T>,
-    product: &'a Product<K, M>,
-    hyper: &'a Hyper,
-}
-
-impl<const K: usize, const M: usize, const D: usize, const T: usize> Inputs<'_, K, M, D, T> {
-    /// The prior variance of a combination.
-    fn variance(&self, point: Point<'_, K, D>) -> f32 {
-        if D == 0 {
-            return self.product.covariance(point.combination, point.combination);
-        }
-        self.hyper.variance(self.geometry.own_pair(self.space, point))
-    }
-
-    /// [`covariances`](Self::covariances), and returns the prior variance.
-    fn all(&self, point: Point<'_, K, D>, first: usize, row: &mut [f32]) -> f32 {
-        self.covariances(point, first, row);
-        self.variance(point)
-    }
-
-    /// Writes the prior covariances of a combination with the points from `first` on, as many as
-    /// `row` has room for.
-    #[inline(never)]
-    fn covariances(&self, point: Point<'_, K, D>, first: usize, row: &mut [f32]) {
-        let Self { space, geometry, hyper, .. } = self;
-        let points = self.observations.points_from(first);
-        if D == 0 {
-            let own = point.combination;
-            let others = self.observations.combinations().get(first..).unwrap_or_default();
-            if M == 0 {
-                let all = row.iter_mut().zip(others);
-                all.for_each(|(k, other)| *k = self.product.covariance(own, other));
-            } else {
-                self.product.products(own, others, K, row);
-                row.iter_mut().for_each(|k| *k = self.product.normalised(*k));
-            }
-            return;
-        }
-        // The counts first take the place of the covariances: two loops are faster than one that
-        // does both.
-        geometry.encoder().count_differing(
-            space,
-            point.combination,
-            points.clone().map(|other| other.combination),
-            row,
-        );
-        row.iter_mut().zip(points).for_each(|(k, other)| *k = hyper.covariance(geometry.pair(space, *k, point, other)));
-    }
-
-    /// One step of two towards a factor with one more point: its covariances, which take as long as the
-    /// rest, then the rest. Under a prior the covariances and its own are known. Noise is added on the
-    /// diagonal; a mean of n measurements has 1/n of it.
-    #[inline(never)]
-    fn extend<const P: usize>(
-        &self,
-        gp: &mut Gp<T, P>,
-        noise: &Hypothesis,
-        visited: Option<(&[f32; T], f32)>,
-    ) -> Result<(), CholeskyError> {
-        if !gp.is_written() {
-            let i = gp.len();
-            gp.write_row(|row| {
-                let Some(point) = self.observations.points_from(i).next() else { return };
-                if let Some((column, variance)) = visited {
-                    row.iter_mut().zip(column).for_each(|(k, known)| *k = *known);
-                    row.iter_mut().skip(i).for_each(|own| *own = variance);
-                } else {
-                    self.covariances(point, 0, row);
-                }
-                if let Some(own) = row.last_mut() {
-                    let more = if self.observations.is_failure(i) { NOTHING } else { 0.0 };
-                    *own += noise.of_mean(self.observations.repeats(i)) + more;
-                }
-            })
-        } else {
-            gp.append_written()
-        }
     }
 }
 

@@ -88,6 +88,10 @@ impl<
         }
     }
 
+    /// Whether an ask may meet pending combinations: not where only one can be, so that such a tuner
+    /// does not link what they need.
+    pub(super) const FANTASISES: bool = A > 1;
+
     /// Any combination that may be asked, regardless of the model.
     pub(super) fn draw(&self, purpose: Purpose) -> Result<Combination<K>, AskError> {
         let mut draw = Draw::new(&self.space, self.random(purpose));
@@ -163,7 +167,7 @@ impl<
             None if !self.chooses() => Stage::Draw(Draw::new(&self.space, self.random(Purpose::Initial))),
             None => {
                 self.begin_search();
-                let is_last = self.pending.is_empty();
+                let is_last = !Self::FANTASISES || self.pending.is_empty();
                 if is_last || !self.is_filled() { Stage::Search { is_last } } else { Stage::Fantasise(0) }
             }
         };
@@ -226,17 +230,18 @@ impl<
                 if self.search_step(steps, true, cache) {
                     return Ok(None);
                 }
-                if !is_last {
+                if Self::FANTASISES && !is_last {
                     self.search.restart();
                     self.asking = Stage::Fantasise(0);
                 } else {
-                    self.model.forget_fantasies(&self.config);
+                    self.forget_fantasies();
                     self.asking = Stage::Weigh;
                 }
             }
             Stage::Fantasise(i) => {
                 let i = *i;
-                self.asking = self.fantasise(i).map_or(Stage::Search { is_last: true }, Stage::Fantasise);
+                let next = if Self::FANTASISES { self.fantasise(i) } else { None };
+                self.asking = next.map_or(Stage::Search { is_last: true }, Stage::Fantasise);
             }
             Stage::Weigh => {
                 if !self.model.weigh_step() {
@@ -313,7 +318,18 @@ impl<
     /// Ends an ask under way.
     pub(super) fn cancel_ask(&mut self) {
         self.asking = Stage::None;
-        self.model.remove_fantasies(&self.config);
+        self.forget_fantasies();
+        if Self::FANTASISES {
+            while self.model.weigh_step() {}
+        }
+    }
+
+    /// Removes what is imagined from the process; [`Stage::Weigh`] is to follow.
+    fn forget_fantasies(&mut self) {
+        self.model.fleet.forget_visit();
+        if Self::FANTASISES {
+            self.model.forget_fantasies(&self.config);
+        }
     }
 
     /// The first queued combination that may still be asked.

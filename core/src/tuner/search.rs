@@ -8,8 +8,6 @@
 //! - Sweeps ignore pending combinations, which a log of outcomes does not know. With some pending,
 //!   the filled table is scored once more, with fantasies.
 //! - Pruning saves work but never changes the winner.
-//! - UCB promises most where nothing is known, so a score times the chance of success still went into
-//!   the failing half. A score pays for every logit that its candidate lacks.
 
 use super::{Purpose, Tuner};
 use crate::acquire::acquisition::Rule;
@@ -17,15 +15,10 @@ use crate::acquire::cache::{Cache, Row};
 use crate::acquire::sweep::{Scored, Sweep};
 use crate::acquire::table::{Kind, Step, swept, whole};
 use crate::space::Combination;
-use crate::space::knob::Level;
 use crate::surrogate::Model;
 use crate::surrogate::gp::Posterior;
 use crate::surrogate::observations::Point;
 use crate::surrogate::path::Path;
-use crate::surrogate::success::{Calls, Change, chance};
-
-/// What a candidate's score loses per logit that it lacks.
-const PER_LOGIT: f32 = 1.0;
 
 /// The incumbent while nothing keeps all limits: every candidate improves on it, so the chance decides.
 const NOTHING_KEEPS: f32 = 30.0;
@@ -61,7 +54,7 @@ pub(super) struct Search<const K: usize, const T: usize> {
     measured_best: Option<usize>,
     pub(super) incumbent: f32,
     /// The logit of success that a candidate needs.
-    needed_logit: f32,
+    pub(super) needed_logit: f32,
     best: Option<Scored<K>>,
     /// ln of its chance to keep all limits.
     pub(super) log_chance: f32,
@@ -70,9 +63,9 @@ pub(super) struct Search<const K: usize, const T: usize> {
     sweep: Sweep<K>,
     /// Where the path goes on after a change of several knobs: one made others idle.
     pub(super) jump: Option<Combination<K>>,
-    path: Path<K, T>,
+    pub(super) path: Path<K, T>,
     /// How similar the path's combination is to the observations, if any failed.
-    similar: [f32; T],
+    pub(super) similar: [f32; T],
 }
 
 impl<const K: usize, const T: usize> Search<K, T> {
@@ -344,7 +337,7 @@ impl<
             self.table.close(i);
             return None;
         }
-        if !is_sweeping && self.pending.contains(&c) {
+        if Self::FANTASISES && !is_sweeping && self.pending.contains(&c) {
             return None;
         }
         // Scored once it is compared with the fleet: until then the search stays at this step.
@@ -397,7 +390,7 @@ impl<
 
     /// Remembers what is at most left of a row's variance. With fantasies it is less than without.
     fn keep_bound(&mut self, row: usize, most: f32) {
-        if !self.model.has_fantasies() {
+        if !Self::FANTASISES || !self.model.has_fantasies() {
             self.table.set_bound(row, most);
         }
     }
@@ -416,39 +409,6 @@ impl<
     /// A candidate with its score, whatever its chance of success.
     fn scored(&self, combination: Combination<K>, posterior: Posterior) -> Scored<K> {
         Scored { combination, posterior, score: self.search.rule.score(posterior) }
-    }
-
-    /// The same after its chance of success; shorter if it is beside the path, with this level of the
-    /// knob.
-    fn weighed(&self, mut scored: Scored<K>, beside: Option<(usize, Level)>) -> Scored<K> {
-        if self.failing().is_some() {
-            scored.score += PER_LOGIT * (self.search.needed_logit - self.logit(&scored.combination, beside)).max(0.0);
-        }
-        scored
-    }
-
-    /// The logit of success, infinite before the first failure.
-    #[inline(never)]
-    fn logit(&self, c: &Combination<K>, beside: Option<(usize, Level)>) -> f32 {
-        let (Some(calls), model, all) = (self.failing(), &self.model.success, self.measured()) else {
-            return f32::INFINITY;
-        };
-        match beside {
-            None => (calls.logit)(model, &self.space, c, all),
-            Some((knob, level)) => {
-                (calls.beside)(model, &self.space, all, &self.search.similar, self.change(knob, level))
-            }
-        }
-    }
-
-    /// The calls for failures, if there are any.
-    fn failing(&self) -> Option<&'static Calls<K, M, T>> {
-        self.model.success.calls().filter(|_| self.failures() > 0)
-    }
-
-    /// The chance of success of a combination.
-    pub(super) fn chance(&self, c: &Combination<K>) -> f32 {
-        self.failing().map_or(1.0, |_| chance(self.logit(c, None)))
     }
 
     /// The score that the last [`ask`](Self::ask) gives a combination, in standardised units, its
@@ -476,16 +436,6 @@ impl<
         let scored = self.scored(*c, self.score_of(c)?.posterior);
         let log_chance = self.model.log_chance(&self.space, c);
         Some(self.weighed(scored, None).score - log_chance)
-    }
-
-    /// The path's knob goes to this level.
-    fn change(&self, knob: usize, level: Level) -> Change {
-        Change { knob, from: self.search.path.at().level(knob), to: level }
-    }
-
-    /// The combinations with an outcome, without fantasies.
-    fn measured(&self) -> &[Combination<K>] {
-        self.model.observations.combinations().get(..self.len()).unwrap_or_default()
     }
 
     /// One step before the next row; returns the step after it.

@@ -196,6 +196,36 @@ fn pending_combinations_are_a_capacity() {
     assert!(wide.len() == 32 && wide.pending().is_empty());
 }
 
+/// A tuner with room for one pending combination links no fantasies; its bits are those of a larger
+/// one, noise, repeats and interrupted asks included.
+#[test]
+fn one_at_a_time_has_the_bits_of_a_larger_room() {
+    type One = trimtab::tuner!(KNOBS, observations: 24, rows: 64, pending: 1);
+    let config = Config { noise: Noise::Given(0.3), when_full: WhenFull::ForgetWorst, ..Config::default() };
+    let (mut one, mut many) = (Box::new(One::new()), tuner(config));
+    one.init(Space::new(&KNOBS).expect("a space"), config, many.seed()).expect("it fits");
+    let mut repeats = 0;
+    for i in 0..50 {
+        // Interrupted in the middle, and cancelled once it was proposed.
+        one.ask_begin().expect("there is room");
+        let _ = one.ask_step(3 + i % 20).expect("it was begun");
+        for c in one.pending().to_vec() {
+            assert!(one.cancel(&c));
+        }
+        assert_eq!(one.best_posterior(), many.best_posterior());
+        let a = one.ask().expect("a proposal");
+        assert_eq!(many.ask(), Ok(a), "{i}");
+        assert_eq!(one.ask(), Err(AskError::TooManyPending { most: 1 }));
+        let c = a.combination;
+        repeats += usize::from(many.observations().any(|o| o.combination == c));
+        let value = cost(&c) + [0.3, -0.4, 0.1, -0.2, 0.2][usize::from(i) % 5];
+        one.tell(&c, value).expect("taken");
+        many.tell_begin(&c, value).expect("taken");
+        while many.tell_step(1) {}
+    }
+    assert!(one.len() == many.len() && repeats > 0, "{} {repeats}", one.len());
+}
+
 #[test]
 fn maximising_is_minimising_with_the_other_sign() {
     let mut down = tuner(Config::default());

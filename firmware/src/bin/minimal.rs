@@ -7,9 +7,9 @@
 use static_cell::ConstStaticCell;
 use trimtab::{Config, Error};
 use trimtab_firmware::device::{self, entry};
-use trimtab_firmware::relays::{RelayTuner, cost, space};
+use trimtab_firmware::relays::{OneAtATime, cost, space};
 
-static TUNER: ConstStaticCell<RelayTuner> = ConstStaticCell::new(RelayTuner::new());
+static TUNER: ConstStaticCell<OneAtATime> = ConstStaticCell::new(OneAtATime::new());
 
 #[entry]
 fn main() -> ! {

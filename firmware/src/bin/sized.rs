@@ -31,13 +31,14 @@ const VALUES: [f32; 8] = [1.0, 2.2, 4.7, 10.0, 22.0, 47.0, 100.0, 220.0];
 const STEPS: [Knob; 8] = [Knob::ranked(16); 8];
 const VALUED: [Knob; 8] = [Knob::graded(&VALUES, trimtab::Scale::Log); 8];
 
-static RELAYS: ConstStaticCell<(relays::RelayTuner, relays::RelayCache)> =
-    ConstStaticCell::new((relays::RelayTuner::new(), relays::RelayCache::new()));
-static RANKED: ConstStaticCell<trimtab::tuner!(STEPS, observations: 64, rows: 256)> =
+static RELAYS: ConstStaticCell<(relays::OneAtATime, relays::RelayCache)> =
+    ConstStaticCell::new((relays::OneAtATime::new(), relays::RelayCache::new()));
+static BATCHED: ConstStaticCell<relays::RelayTuner> = ConstStaticCell::new(relays::RelayTuner::new());
+static RANKED: ConstStaticCell<trimtab::tuner!(STEPS, observations: 64, rows: 256, pending: 1)> =
     ConstStaticCell::new(Tuner::new());
-static GRADED: ConstStaticCell<trimtab::tuner!(VALUED, observations: 64, rows: 256)> =
+static GRADED: ConstStaticCell<trimtab::tuner!(VALUED, observations: 64, rows: 256, pending: 1)> =
     ConstStaticCell::new(Tuner::new());
-static LIMITED: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, limits: 1)> =
+static LIMITED: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, limits: 1, pending: 1)> =
     ConstStaticCell::new(Tuner::new());
 static FLASH: ConstStaticCell<RamFlash<2, 4096, 4>> = ConstStaticCell::new(RamFlash::new());
 
@@ -52,6 +53,9 @@ fn chosen() -> Result<bool, Error> {
     }
     if uses("knobs with values") {
         return GRADED.try_take().map_or(Ok(false), |tuner| run(tuner, Space::new(&VALUED)?, None, sum));
+    }
+    if uses("batches") {
+        return BATCHED.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
     }
     if uses("a limit") {
         return LIMITED.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
@@ -68,8 +72,16 @@ fn sum<const K: usize>(c: &Combination<K>) -> f32 {
 }
 
 /// 32 measurements with the chosen feature.
-fn run<const K: usize, const M: usize, const T: usize, const L: usize, const P: usize, const G: usize>(
-    tuner: &mut Tuner<K, M, 0, T, L, P, 0, G>,
+fn run<
+    const K: usize,
+    const M: usize,
+    const T: usize,
+    const L: usize,
+    const P: usize,
+    const G: usize,
+    const A: usize,
+>(
+    tuner: &mut Tuner<K, M, 0, T, L, P, 0, G, A>,
     space: Space<K>,
     mut cache: Option<&mut Cache<0, T, 128>>,
     cost: fn(&Combination<K>) -> f32,
@@ -121,7 +133,7 @@ fn run<const K: usize, const M: usize, const T: usize, const L: usize, const P: 
     Ok(tuner.best_observed().is_some_and(|best| Some(best.value) < first))
 }
 
-fn persistent(tuner: &mut relays::RelayTuner) -> Result<bool, Error> {
+fn persistent(tuner: &mut relays::OneAtATime) -> Result<bool, Error> {
     let Some(flash) = FLASH.try_take() else { return Ok(false) };
     let task = Task { space: relays::space()?, config: Config::default(), seed: 1, meaning: 0 };
     let (mut kept, _) = Persistent::open(tuner, &task, flash, Layout { range: 0..8192, records: 64 })?;

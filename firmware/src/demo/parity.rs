@@ -15,6 +15,8 @@
 //! | graded | graded and ranked knobs, no projection, a combination measured twice |
 //! | feasible | a predicate, expected improvement, random signs |
 //! | compact | the paper's bits, its random map and its schedule of β |
+//! | mixed | knobs of two levels, ranked and graded ones together, no projection |
+//! | relays | 24 relays, no projection, one at a time: the tuner whose costs are stated |
 //! | wide | ranges of 4096 and 1001 levels beside a nominal knob |
 //! | failing | graded knobs of which every combination above a cost fails; a failed one has cost `failed` |
 //! | limited | the same knobs with a limit on a second number, which the best by cost alone breaks |
@@ -38,6 +40,9 @@ const GRADED: [Knob; 4] = [
     Knob::ranked(9),
     Knob::nominal(5),
 ];
+/// In the sizes of [`GRADED`], so that it takes no tuner of its own.
+const MIXED: [Knob; 4] =
+    [Knob::nominal(2), Knob::ranked(16), Knob::nominal(2), Knob::graded(&[1.0, 2.2, 4.7, 10.0, 22.0], Scale::Log)];
 const WIDE: [Knob; 3] = [Knob::range(0.0, 4095.0, 1.0), Knob::nominal(4), Knob::log_range(1.0, 1000.0, 1001)];
 const FEASIBLE: [Knob; 7] = [
     Knob::nominal(2),
@@ -57,6 +62,7 @@ pub struct Tuners {
     limited: trimtab::tuner!(GRADED, observations: 32, rows: 64, limits: 1),
     feasible: trimtab::tuner!(FEASIBLE, observations: 32, rows: 64, dimensions: 6),
     wide: trimtab::tuner!(WIDE, observations: 16, rows: 64),
+    relays: trimtab::tuner!(relays::KNOBS, observations: 16, rows: 64, pending: 1),
 }
 
 impl Tuners {
@@ -69,6 +75,7 @@ impl Tuners {
             limited: Tuner::new(),
             feasible: Tuner::new(),
             wide: Tuner::new(),
+            relays: Tuner::new(),
         }
     }
 }
@@ -80,6 +87,8 @@ impl Default for Tuners {
 }
 
 /// Makes all runs and hands out their lines.
+// Compiled where it is called: its seven tuners would burden every build of this library.
+#[inline]
 pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(), Error> {
     let default = Config::default();
     trace("whole", &mut tuners.whole, Space::new(&WHOLE)?, default, NONE_FAIL, &[], emit)?;
@@ -99,7 +108,10 @@ pub fn run(tuners: &mut Tuners, emit: &mut dyn FnMut(Arguments<'_>)) -> Result<(
     trace("compact", &mut tuners.feasible, Space::new(&FEASIBLE)?, compact, NONE_FAIL, &[], emit)?;
     trace("failing", &mut tuners.graded, Space::new(&GRADED)?, default, 2.0, &[], emit)?;
     trace("limited", &mut tuners.limited, Space::new(&GRADED)?, default, NONE_FAIL, &[], emit)?;
-    trace("wide", &mut tuners.wide, Space::new(&WIDE)?, default, NONE_FAIL, &[], emit)
+    trace("wide", &mut tuners.wide, Space::new(&WIDE)?, default, NONE_FAIL, &[], emit)?;
+    let short = Config { observations: 16, ..default };
+    trace("mixed", &mut tuners.graded, Space::new(&MIXED)?, short, NONE_FAIL, &[], emit)?;
+    trace("relays", &mut tuners.relays, relays::space()?, default, NONE_FAIL, &[], emit)
 }
 
 /// About a third of all combinations: the first knob and the last exclude each other, and the ranks
@@ -120,9 +132,10 @@ fn trace<
     const L: usize,
     const P: usize,
     const G: usize,
+    const A: usize,
 >(
     run: &str,
-    tuner: &mut Tuner<K, M, D, T, L, P, 0, G>,
+    tuner: &mut Tuner<K, M, D, T, L, P, 0, G, A>,
     space: Space<K>,
     config: Config,
     most: f32,
@@ -134,7 +147,8 @@ fn trace<
         let c = tuner.space().combination(levels)?;
         tuner.tell(&c, cost(&c))?;
     }
-    while tuner.len() < T {
+    let most_observations = if config.observations > 0 { usize::from(config.observations) } else { T };
+    while tuner.len() < most_observations {
         let t = tuner.len() + 1;
         let proposal = match tuner.ask() {
             Err(AskError::Exhausted) => break,

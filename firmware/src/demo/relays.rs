@@ -27,7 +27,10 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
-/// Its cache for incremental asks: all its candidates, half as many as the tuner has rows.
+/// The same for one combination at a time: what batches need is not linked.
+pub type OneAtATime = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, pending: 1);
+
+/// A cache for incremental asks: all its candidates, half as many as the tuner has rows.
 pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
 /// The space of all 2²⁴ combinations.

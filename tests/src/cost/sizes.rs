@@ -16,11 +16,12 @@ const PROCESSORS: [(&str, Board); 4] =
     [("Cortex-M0", MICROBIT), ("Cortex-M4F", STM32F405), ("Cortex-M33", MPS2_AN505), ("RV32IMAC", RISCV32_VIRT)];
 
 /// What the image `sized` can be built to use.
-const FEATURES: [&str; 11] = [
+const FEATURES: [&str; 12] = [
     "predictions",
     "stopping rule",
     "failures",
     "a limit",
+    "batches",
     "ranked knobs",
     "knobs with values",
     "cache",

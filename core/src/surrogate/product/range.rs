@@ -21,7 +21,7 @@
 //! **Cost.** Per pair, one exponential for Matérn and two for the mean of the other row; the mean of
 //! the own row is computed once for all pairs with it.
 
-use super::{Factor, SQRT_5};
+use super::factor::{Factor, SQRT_5};
 use crate::math::float::{Arithmetic, Math};
 use crate::space::knob::Level;
 
