@@ -34,6 +34,8 @@ pub enum InitError {
     /// Knobs that matter only sometimes ([`Space::only_if`](crate::Space::only_if)) need a tuner
     /// without a random map and without a prior.
     Conditions,
+    /// The tuner is built for another configuration, see [`settings`](crate::settings).
+    OtherConfig,
 }
 
 impl fmt::Display for InitError {
@@ -47,6 +49,7 @@ impl fmt::Display for InitError {
             Self::Conditions => {
                 write!(f, "knobs that matter only sometimes need a tuner without a random map and without a prior")
             }
+            Self::OtherConfig => write!(f, "the type of the tuner has another configuration: give `init` that one"),
         }
     }
 }

@@ -82,6 +82,7 @@ mod tuner;
 
 #[doc(hidden)]
 pub mod internals;
+pub mod settings;
 pub mod sizes;
 
 pub use acquire::cache::Cache;

@@ -7,9 +7,12 @@
 
 mod choose;
 mod model;
+mod settings;
 
 pub use choose::{Acquisition, Beta};
 pub use model::{Distribution, Encoding, Fitting, Noise, Prior};
+pub(crate) use settings::Chosen;
+pub use settings::{AtInit, Defaults, Settings};
 
 /// Whether small or large values are good.
 ///

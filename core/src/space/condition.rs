@@ -23,8 +23,12 @@ pub struct OnlyIf {
     pub levels: &'static [Level],
 }
 
-/// Sets idle knobs to level 0; returns whether any was not.
-pub(super) type Settle<const K: usize> = fn(&Space<K>, &mut Combination<K>) -> bool;
+/// What conditions bring, by their address: a program without conditions does not link it.
+pub(super) struct Calls<const K: usize> {
+    /// Sets idle knobs to level 0; returns whether any was not.
+    settle: fn(&Space<K>, &mut Combination<K>) -> bool,
+    is_idle: fn(&Space<K>, &Combination<K>, usize) -> bool,
+}
 
 impl<const K: usize> Space<K> {
     /// The same space with knobs that matter only sometimes. Combinations that differ only in knobs
@@ -50,8 +54,8 @@ impl<const K: usize> Space<K> {
                 return Err(SpaceError::Condition { number: i });
             }
         }
-        let settle: Settle<K> = Self::settle_all;
-        self.conditions = (!conditions.is_empty()).then_some((conditions, settle));
+        let calls = const { &Calls { settle: Self::settle_all, is_idle: Self::is_idle } };
+        self.conditions = (!conditions.is_empty()).then_some((conditions, calls));
         Ok(self)
     }
 
@@ -73,22 +77,21 @@ impl<const K: usize> Space<K> {
     }
 
     /// Whether all idle knobs are at level 0.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn is_canonical(&self, c: &Combination<K>) -> bool {
-        !self.settle(&mut c.clone())
+        self.conditions.is_none_or(|(_, calls)| !(calls.settle)(self, &mut c.clone()))
     }
 
     /// Sets idle knobs to level 0; returns whether any was not.
     #[inline(always)]
     pub(crate) fn settle(&self, c: &mut Combination<K>) -> bool {
-        self.conditions.is_some_and(|(_, settle)| settle(self, c))
+        self.conditions.is_some_and(|(_, calls)| (calls.settle)(self, c))
     }
 
-    /// [`is_idle`](Self::is_idle) without linking it: whether another level would be taken back.
-    #[inline(never)]
+    /// [`is_idle`](Self::is_idle) without linking it.
+    #[inline(always)]
     pub(crate) fn is_fixed(&self, c: &Combination<K>, knob: usize) -> bool {
-        let mut other = c.with(knob, 1);
-        c.level(knob) == 0 && self.settle(&mut other) && other.level(knob) == 0
+        self.conditions.is_some_and(|(_, calls)| (calls.is_idle)(self, c, knob))
     }
 
     fn settle_all(&self, c: &mut Combination<K>) -> bool {

@@ -35,8 +35,8 @@ use crate::math::random::Random;
 
 pub use combination::Combination;
 pub(crate) use combination::word;
+use condition::Calls;
 pub use condition::OnlyIf;
-use condition::Settle;
 pub use error::SpaceError;
 pub use knob::{Knob, KnobError, Level, MOST_LEVELS, MOST_LISTED, Scale};
 
@@ -60,8 +60,7 @@ pub struct Space<const K: usize> {
     knobs: Vec<Knob, K>,
     last_index: u64,
     feasible: Option<Feasible<K>>,
-    /// With the function that applies them, so that a program without conditions does not link it.
-    conditions: Option<(&'static [OnlyIf], Settle<K>)>,
+    conditions: Option<(&'static [OnlyIf], &'static Calls<K>)>,
 }
 
 impl<const K: usize> Space<K> {

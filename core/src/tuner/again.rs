@@ -14,7 +14,7 @@ use heapless::Vec;
 
 use super::Tuner;
 use crate::acquire::acquisition::Rule;
-use crate::config::Noise;
+use crate::config::{Noise, Settings};
 use crate::math::float::{ln, sqrt};
 use crate::math::list;
 use crate::space::Combination;
@@ -59,7 +59,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// Whether anything may be measured again.
     fn may_repeat(&self) -> bool {

@@ -21,6 +21,7 @@ use super::draw::Draw;
 use super::{Purpose, Tuner, limited};
 use crate::acquire::cache::Cache;
 use crate::acquire::sweep::Scored;
+use crate::config::Settings;
 use crate::error::AskError;
 use crate::math::float::ln;
 use crate::space::Combination;
@@ -59,7 +60,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// Proposes the next combination to measure. It stays pending until told or cancelled and is
     /// not proposed again meanwhile.

@@ -6,6 +6,7 @@
 
 use super::Tuner;
 use crate::acquire::sweep::Scored;
+use crate::config::Settings;
 use crate::space::Combination;
 use crate::space::knob::Level;
 use crate::surrogate::success::{Calls, Change, chance};
@@ -23,7 +24,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// The same after its chance of success; shorter if it is beside the path, with this level of the
     /// knob.

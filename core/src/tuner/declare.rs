@@ -8,7 +8,8 @@
 /// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
 /// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`]. With `pending`, so
 /// many combinations can be asked before the first is told, instead of [`MOST_PENDING`]; with 1, what
-/// several at once need is not linked.
+/// several at once need is not linked. With `config`, the configuration is fixed when the program is
+/// built, and what it never needs is not linked either, see [`settings`](crate::settings).
 ///
 /// ```
 /// use trimtab::{Config, Knob, Space};
@@ -48,7 +49,8 @@
 /// ```
 #[macro_export]
 macro_rules! tuner {
-    ($knobs:expr, observations: $t:expr, rows: $l:expr $(, limits: $g:expr)? $(, pending: $a:expr)?) => {
+    ($knobs:expr, observations: $t:expr, rows: $l:expr $(, limits: $g:expr)? $(, pending: $a:expr)?
+     $(, config: $s:ty)?) => {
         $crate::Tuner<
             { $crate::tuner!(@knobs $knobs) },
             { $crate::sizes::graded_levels(&$knobs) },
@@ -59,9 +61,10 @@ macro_rules! tuner {
             0,
             { $crate::tuner!(@or 0 $(, $g)?) },
             { $crate::tuner!(@or $crate::MOST_PENDING $(, $a)?) },
+            $($s)?
         >
     };
-    ($knobs:expr, observations: $t:expr, rows: $l:expr, prior) => {
+    ($knobs:expr, observations: $t:expr, rows: $l:expr, prior $(, config: $s:ty)?) => {
         $crate::Tuner<
             { $crate::tuner!(@knobs $knobs) },
             { $crate::sizes::graded_levels(&$knobs) },
@@ -70,6 +73,9 @@ macro_rules! tuner {
             { $crate::tuner!(@rows $l) },
             { $crate::sizes::triangle($t) },
             { $crate::sizes::PRIOR },
+            0,
+            { $crate::MOST_PENDING },
+            $($s)?
         >
     };
     ($knobs:expr, observations: $t:expr, rows: $l:expr, dimensions: $d:expr) => {

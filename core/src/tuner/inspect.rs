@@ -2,6 +2,7 @@
 //! posterior can be computed again in another arithmetic.
 
 use super::Tuner;
+use crate::config::Settings;
 use crate::math::float::short_exp;
 use crate::surrogate::product::LENGTH;
 
@@ -33,7 +34,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// Not for users: may change in any version.
     #[doc(hidden)]

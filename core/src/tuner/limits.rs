@@ -15,6 +15,7 @@
 //! **Cost.** 12T bytes per limit; see [`limits`](crate::surrogate::limits).
 
 use super::Tuner;
+use crate::config::Settings;
 use crate::error::TellError;
 use crate::math::float::exp;
 use crate::space::Combination;
@@ -97,7 +98,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// [`tell`](Self::tell) for hardware with limits: also the margin to each, not negative if the limit
     /// was kept. The first outcome decides how many there are. The tuner needs room for them: `tuner!`

@@ -28,6 +28,7 @@
 use super::ask::Stage;
 use super::{Purpose, Tuner};
 use crate::acquire::sweep::Scored;
+use crate::config::Settings;
 use crate::error::AskError;
 use crate::paper::continuous::minimise;
 use crate::paper::gradient::score_gradient;
@@ -65,7 +66,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// CBO-Lookup: proposes the combination nearest to the best point of the region, of those not
     /// asked before.

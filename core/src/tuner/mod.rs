@@ -11,6 +11,7 @@
 //! | N | numbers that a prior keeps per observation, 0 for a tuner without one |
 //! | G | most limits, gⱼ(c) ≥ 0 |
 //! | A | most pending combinations |
+//! | S | where the configuration comes from |
 //!
 //! **Choices**
 //! - The caller owns the loop, the clock and the hardware. A refused call leaves the tuner
@@ -54,7 +55,7 @@ use heapless::Vec;
 
 use crate::acquire::sweep::Scored;
 use crate::acquire::table::LookupTable;
-use crate::config::Config;
+use crate::config::{AtInit, Chosen, Config, Settings};
 use crate::error::InitError;
 use crate::math::float::sqrt;
 use crate::math::random::Random;
@@ -135,6 +136,7 @@ pub struct Tuner<
     const N: usize = 0,
     const G: usize = 0,
     const A: usize = MOST_PENDING,
+    S: Settings = AtInit,
 > {
     seed: u64,
     /// Number of outcomes told, and how many of them were for a combination that already had one.
@@ -146,7 +148,7 @@ pub struct Tuner<
     is_waiting: bool,
     waiting: (Combination<K>, Option<f32>),
     waiting_margins: ([f32; G], u8),
-    config: Config,
+    config: Chosen<S>,
     asking: Stage<K>,
     again: Again<K>,
     search: Search<K, T>,
@@ -167,7 +169,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// All zero, so that a static tuner costs no flash. Call [`init`](Self::init) before anything
     /// else.
@@ -178,7 +181,7 @@ impl<
         const { assert!(A >= 1 && A <= u16::MAX as usize, "1 to 65 535 combinations can be pending") };
         Self {
             space: Space::empty(),
-            config: Config::ZERO,
+            config: Chosen::ZERO,
             seed: 0,
             model: Model::new(),
             tells: 0,
@@ -213,6 +216,7 @@ impl<
     /// # Ok::<(), trimtab::Error>(())
     /// ```
     pub fn init(&mut self, space: Space<K>, config: Config, seed: u64) -> Result<(), InitError> {
+        let config = Chosen::new(config).ok_or(InitError::OtherConfig)?;
         self.model.init(&space, &config, seed)?;
         self.queue.clear();
         self.pending.clear();
@@ -427,7 +431,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Default for Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Default for Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     fn default() -> Self {
         Self::new()

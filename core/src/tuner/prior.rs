@@ -10,7 +10,7 @@
 
 use super::{Tuner, limited};
 use crate::acquire::acquisition::Rule;
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::error::InitError;
 use crate::space::Space;
 use crate::surrogate::fleet::PriorState;
@@ -26,7 +26,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// [`init`](Self::init) with what earlier boards taught. The prior must be of the same knobs in
     /// the same order, and of the same goal. The tuner needs room for it: `tuner!` with `prior`.
@@ -78,7 +79,7 @@ impl<
     pub fn restart(&mut self) {
         let prior = self.prior();
         // The same arguments were accepted before.
-        let _ = self.init(self.space.clone(), self.config, self.seed);
+        let _ = self.init(self.space.clone(), *self.config, self.seed);
         if let Some(prior) = prior {
             self.use_prior(&prior);
         }

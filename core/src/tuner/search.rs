@@ -14,6 +14,7 @@ use crate::acquire::acquisition::Rule;
 use crate::acquire::cache::{Cache, Row};
 use crate::acquire::sweep::{Scored, Sweep};
 use crate::acquire::table::{Kind, Step, swept, whole};
+use crate::config::Settings;
 use crate::space::Combination;
 use crate::surrogate::Model;
 use crate::surrogate::gp::Posterior;
@@ -118,7 +119,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// Begins a search.
     #[inline(never)]
@@ -401,7 +403,7 @@ impl<
     }
 
     /// The variance that a candidate of a given mean needs to beat this score.
-    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P, N, G, A> {
+    fn needed(&self, prune: bool, bar: f32) -> impl Fn(f32) -> f32 + use<K, M, D, T, L, P, N, G, A, S> {
         let (rule, bar) = (self.search.rule, if prune { bar } else { f32::INFINITY });
         move |mean| rule.needed_variance(mean, bar)
     }

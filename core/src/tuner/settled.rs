@@ -17,6 +17,7 @@
 
 use super::Tuner;
 use crate::acquire::acquisition::Rule;
+use crate::config::Settings;
 use crate::math::float::{exp, ln};
 
 /// Measurements that must gain, and be expected to gain, less than the tolerance.
@@ -34,7 +35,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// What the next measurement is expected to gain over the best so far, in the units of the
     /// values: the expected improvement of the best candidate of the last [`ask`](Self::ask). `None`

@@ -10,7 +10,7 @@
 use super::record::{Event, Record};
 use super::{MOST_PENDING, Tuner};
 use crate::acquire::cache::Cache;
-use crate::config::WhenFull;
+use crate::config::{Settings, WhenFull};
 use crate::error::{AskError, EnqueueError, Error, TellError};
 use crate::math::list;
 use crate::space::Combination;
@@ -25,7 +25,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     /// Queues a combination to be asked before all others, such as a default from a data sheet.
     ///

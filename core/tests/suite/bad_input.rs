@@ -128,6 +128,7 @@ fn messages_are_lower_case_without_a_full_stop() {
         AskError::NoneFound { tried: 7 }.to_string(),
         TellError::Full.to_string(),
         InitError::TooLarge.to_string(),
+        InitError::OtherConfig.to_string(),
     ];
     assert!(messages.iter().all(|m| !m.ends_with('.') && m.chars().next().is_some_and(|c| !c.is_uppercase())));
     assert_eq!(messages[1], "knob 2 has no levels, give it at least one");

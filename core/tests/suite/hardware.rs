@@ -2,7 +2,10 @@
 //! power cuts.
 
 use trimtab::internals::Random;
-use trimtab::{AskError, Combination, Config, EnqueueError, Event, Goal, Knob, Noise, Record, Space, WhenFull};
+use trimtab::settings::Settings;
+use trimtab::{
+    AskError, Combination, Config, EnqueueError, Event, Goal, InitError, Knob, Noise, Record, Space, WhenFull,
+};
 
 const KNOBS: [Knob; 6] =
     [Knob::nominal(2), Knob::ranked(8), Knob::nominal(4), Knob::nominal(2), Knob::ranked(5), Knob::nominal(3)];
@@ -224,6 +227,32 @@ fn one_at_a_time_has_the_bits_of_a_larger_room() {
         while many.tell_step(1) {}
     }
     assert!(one.len() == many.len() && repeats > 0, "{} {repeats}", one.len());
+}
+
+/// promise: Tuner::init | another configuration than the tuner's type has | `OtherConfig`, the tuner stays as it was
+#[test]
+fn a_configuration_in_the_type_has_the_bits_of_the_same_one_at_run_time() {
+    const CONFIG: Config =
+        Config { goal: Goal::Maximise, noise: Noise::None, when_full: WhenFull::ForgetOldest, ..Config::DEFAULT };
+    #[derive(Clone, Copy, Debug)]
+    struct Fixed;
+    impl Settings for Fixed {
+        const FIXED: Option<Config> = Some(CONFIG);
+    }
+    type Small = trimtab::tuner!(KNOBS, observations: 24, rows: 64, config: Fixed);
+    let (mut small, mut free) = (Box::new(Small::new()), tuner(CONFIG));
+    let space = || Space::new(&KNOBS).expect("a space");
+    small.init(space(), CONFIG, free.seed()).expect("it fits");
+    for i in 0..40 {
+        if i == 20 {
+            assert_eq!(small.init(space(), Config::default(), 1), Err(InitError::OtherConfig));
+        }
+        let a = small.ask().expect("a proposal");
+        assert_eq!(free.ask(), Ok(a), "{i}");
+        small.tell(&a.combination, cost(&a.combination)).expect("taken");
+        free.tell(&a.combination, cost(&a.combination)).expect("taken");
+    }
+    assert_eq!((small.config(), small.len(), small.best_posterior()), (free.config(), 24, free.best_posterior()));
 }
 
 #[test]

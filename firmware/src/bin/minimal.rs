@@ -7,9 +7,9 @@
 use static_cell::ConstStaticCell;
 use trimtab::{Config, Error};
 use trimtab_firmware::device::{self, entry};
-use trimtab_firmware::relays::{OneAtATime, cost, space};
+use trimtab_firmware::relays::{Smallest, cost, space};
 
-static TUNER: ConstStaticCell<OneAtATime> = ConstStaticCell::new(OneAtATime::new());
+static TUNER: ConstStaticCell<Smallest> = ConstStaticCell::new(Smallest::new());
 
 #[entry]
 fn main() -> ! {

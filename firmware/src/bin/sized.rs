@@ -8,7 +8,8 @@
 use core::convert::Infallible;
 
 use static_cell::ConstStaticCell;
-use trimtab::{Cache, Combination, Config, Error, Event, Knob, Record, Space, Tuner};
+use trimtab::settings::{Defaults, Settings};
+use trimtab::{Cache, Combination, Config, Error, Event, Knob, Noise, Record, Space, Tuner};
 use trimtab_embedded::flash::RamFlash;
 use trimtab_embedded::journal::Layout;
 use trimtab_embedded::persistent::{Persistent, Task};
@@ -31,15 +32,29 @@ const VALUES: [f32; 8] = [1.0, 2.2, 4.7, 10.0, 22.0, 47.0, 100.0, 220.0];
 const STEPS: [Knob; 8] = [Knob::ranked(16); 8];
 const VALUED: [Knob; 8] = [Knob::graded(&VALUES, trimtab::Scale::Log); 8];
 
-static RELAYS: ConstStaticCell<(relays::OneAtATime, relays::RelayCache)> =
-    ConstStaticCell::new((relays::OneAtATime::new(), relays::RelayCache::new()));
-static BATCHED: ConstStaticCell<relays::RelayTuner> = ConstStaticCell::new(relays::RelayTuner::new());
-static RANKED: ConstStaticCell<trimtab::tuner!(STEPS, observations: 64, rows: 256, pending: 1)> =
+/// Measurements without noise, so nothing is measured twice.
+#[derive(Clone, Copy, Debug)]
+struct Exact;
+
+impl Settings for Exact {
+    const FIXED: Option<Config> = Some(Config { noise: Noise::None, remeasure: 1, ..Config::DEFAULT });
+}
+
+static RELAYS: ConstStaticCell<(relays::Smallest, relays::RelayCache)> =
+    ConstStaticCell::new((relays::Smallest::new(), relays::RelayCache::new()));
+static BATCHED: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, config: Defaults)> =
     ConstStaticCell::new(Tuner::new());
-static GRADED: ConstStaticCell<trimtab::tuner!(VALUED, observations: 64, rows: 256, pending: 1)> =
+static ANY: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, pending: 1)> =
     ConstStaticCell::new(Tuner::new());
-static LIMITED: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, limits: 1, pending: 1)> =
+static EXACT: ConstStaticCell<trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, pending: 1, config: Exact)> =
     ConstStaticCell::new(Tuner::new());
+static RANKED: ConstStaticCell<trimtab::tuner!(STEPS, observations: 64, rows: 256, pending: 1, config: Defaults)> =
+    ConstStaticCell::new(Tuner::new());
+static GRADED: ConstStaticCell<trimtab::tuner!(VALUED, observations: 64, rows: 256, pending: 1, config: Defaults)> =
+    ConstStaticCell::new(Tuner::new());
+static LIMITED: ConstStaticCell<
+    trimtab::tuner!(relays::KNOBS, observations: 64, rows: 256, limits: 1, pending: 1, config: Defaults),
+> = ConstStaticCell::new(Tuner::new());
 static FLASH: ConstStaticCell<RamFlash<2, 4096, 4>> = ConstStaticCell::new(RamFlash::new());
 
 #[entry]
@@ -56,6 +71,12 @@ fn chosen() -> Result<bool, Error> {
     }
     if uses("batches") {
         return BATCHED.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
+    }
+    if uses("a configuration given to `init`") {
+        return ANY.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
+    }
+    if uses("exact measurements alone") {
+        return EXACT.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
     }
     if uses("a limit") {
         return LIMITED.try_take().map_or(Ok(false), |tuner| run(tuner, relays::space()?, None, relays::cost));
@@ -80,13 +101,14 @@ fn run<
     const P: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, 0, T, L, P, 0, G, A>,
+    tuner: &mut Tuner<K, M, 0, T, L, P, 0, G, A, S>,
     space: Space<K>,
     mut cache: Option<&mut Cache<0, T, 128>>,
     cost: fn(&Combination<K>) -> f32,
 ) -> Result<bool, Error> {
-    tuner.init(space, Config::default(), 1)?;
+    tuner.init(space, S::FIXED.unwrap_or_default(), 1)?;
     let mut reporter = Reporter::new(Nowhere);
     if uses("stream") {
         let Ok(()) = reporter.hello(tuner, &About { name: "sized", cause: Cause::New, budget: 32 });
@@ -133,7 +155,7 @@ fn run<
     Ok(tuner.best_observed().is_some_and(|best| Some(best.value) < first))
 }
 
-fn persistent(tuner: &mut relays::OneAtATime) -> Result<bool, Error> {
+fn persistent(tuner: &mut relays::Smallest) -> Result<bool, Error> {
     let Some(flash) = FLASH.try_take() else { return Ok(false) };
     let task = Task { space: relays::space()?, config: Config::default(), seed: 1, meaning: 0 };
     let (mut kept, _) = Persistent::open(tuner, &task, flash, Layout { range: 0..8192, records: 64 })?;

@@ -13,6 +13,7 @@
 //! - 2²⁴ combinations are far more than the table has rows, so it is filled by sweeps.
 //! - The cost is exact in f32 and cheap, so a measurement shows the tuner alone.
 
+use trimtab::settings::Defaults;
 use trimtab::{Combination, Knob, Space, SpaceError};
 
 /// Number of relays.
@@ -27,8 +28,9 @@ pub const KNOBS: [Knob; RELAYS] = [Knob::nominal(2); RELAYS];
 /// The tuner of the stated sizes.
 pub type RelayTuner = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256);
 
-/// The same for one combination at a time: what batches need is not linked.
-pub type OneAtATime = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, pending: 1);
+/// The same as small as it gets: one combination at a time, and the default configuration fixed, so that what
+/// batches and other configurations need is not linked.
+pub type Smallest = trimtab::tuner!(KNOBS, observations: OBSERVATIONS, rows: 256, pending: 1, config: Defaults);
 
 /// A cache for incremental asks: all its candidates, half as many as the tuner has rows.
 pub type RelayCache = trimtab::tuner_cache!(KNOBS, observations: OBSERVATIONS, rows: 256);

@@ -16,7 +16,9 @@ const PROCESSORS: [(&str, Board); 4] =
     [("Cortex-M0", MICROBIT), ("Cortex-M4F", STM32F405), ("Cortex-M33", MPS2_AN505), ("RV32IMAC", RISCV32_VIRT)];
 
 /// What the image `sized` can be built to use.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 14] = [
+    "exact measurements alone",
+    "a configuration given to `init`",
     "predictions",
     "stopping rule",
     "failures",

@@ -12,6 +12,7 @@
 
 use crc::{CRC_64_XZ, Crc, Digest, NoTable};
 use postcard::ser_flavors::Flavor;
+use trimtab::settings::Settings;
 use trimtab::{Config, Knob, OnlyIf, Scale, Space, Tuner};
 
 static CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
@@ -81,8 +82,9 @@ pub fn digest<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A, S>,
 ) -> u64 {
     let mut digest = CRC.digest();
     for o in tuner.observations() {

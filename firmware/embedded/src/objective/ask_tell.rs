@@ -1,5 +1,6 @@
 //! A tuner as the loop sees it, with or without a log.
 
+use trimtab::settings::Settings;
 use trimtab::{AskError, Combination, Error, Event, Observation, Proposal, Tuner};
 
 /// What [`tune`](super::tune) drives: a [`Tuner`], or a
@@ -52,7 +53,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> AskTell<K> for Tuner<K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> AskTell<K> for Tuner<K, M, D, T, L, P, N, G, A, S>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

@@ -1,6 +1,7 @@
 //! The log of a persistent tuner: writing an entry, turning a page, replaying.
 
 use embedded_storage::nor_flash::NorFlash;
+use trimtab::settings::Settings;
 use trimtab::{Record, WhenFull};
 
 use super::Persistent;
@@ -20,7 +21,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Persistent<'_, F, K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Persistent<'_, F, K, M, D, T, L, P, N, G, A, S>
 {
     pub(super) fn stored(&self, dropped: bool) -> Stored {
         match (&self.journal, dropped) {

@@ -34,6 +34,7 @@
 use core::mem;
 
 use embedded_storage::nor_flash::NorFlash;
+use trimtab::settings::{AtInit, Settings};
 use trimtab::{
     AskError, Cache, Combination, Error, Event, FleetPrior, InitError, Margins, Observation, Proposal, Record,
     TellError, Tuner,
@@ -90,8 +91,9 @@ pub struct Persistent<
     const N: usize = 0,
     const G: usize = 0,
     const A: usize = { trimtab::MOST_PENDING },
+    S: Settings = AtInit,
 > {
-    tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A, S>,
     journal: Result<Journal<F, K>, Trouble>,
     /// The combinations that the last restart enqueued.
     queued: Queue<K>,
@@ -112,11 +114,12 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> Persistent<'t, F, K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> Persistent<'t, F, K, M, D, T, L, P, N, G, A, S>
 {
     /// Rebuilds the tuner from the log in flash, or starts fresh if there is none.
     pub fn open(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A, S>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -127,7 +130,7 @@ impl<
     /// [`open`](Self::open) that calls `feed` before each replayed record and around an erase, for a
     /// watchdog that already runs.
     pub fn open_with(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A, S>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -140,7 +143,7 @@ impl<
     /// [`open_with`](Self::open_with) for a tuner that begins with what earlier boards taught; see
     /// [`Tuner::init_with_prior`]. A log that another prior began counts as that of another tuner.
     pub fn open_with_prior(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A, S>,
         task: &Task<K>,
         prior: &FleetPrior,
         flash: F,
@@ -153,7 +156,7 @@ impl<
 
     /// Replays the log of a tuner that is initialised.
     fn open_begun(
-        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A>,
+        tuner: &'t mut Tuner<K, M, D, T, L, P, N, G, A, S>,
         task: &Task<K>,
         flash: F,
         layout: Layout,
@@ -186,7 +189,7 @@ impl<
     }
 
     /// The tuner, to look at.
-    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P, N, G, A> {
+    pub fn tuner(&self) -> &Tuner<K, M, D, T, L, P, N, G, A, S> {
         self.tuner
     }
 
@@ -366,7 +369,8 @@ impl<
     const N: usize,
     const G: usize,
     const A: usize,
-> AskTell<K> for Persistent<'_, F, K, M, D, T, L, P, N, G, A>
+    S: Settings,
+> AskTell<K> for Persistent<'_, F, K, M, D, T, L, P, N, G, A, S>
 {
     fn ask_begin(&mut self) -> Result<(), AskError> {
         self.ask_begin()

@@ -1,5 +1,6 @@
 //! What a record is worth when its page is dropped.
 
+use trimtab::settings::Settings;
 use trimtab::{Combination, Event, Goal, Record, Tuner};
 
 use super::{KEPT, Queue};
@@ -16,8 +17,9 @@ pub(super) fn rank<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A, S>,
     queued: &Queue<K>,
     record: &Record<K>,
     restarts: u32,
@@ -55,8 +57,9 @@ pub(super) fn keeps<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &Tuner<K, M, D, T, L, P, N, G, A, S>,
     c: &Combination<K>,
 ) -> bool {
     G == 0 || tuner.margins(c).is_some_and(|margins| margins.iter().all(|margin| *margin >= 0.0))

@@ -1,6 +1,7 @@
 //! A restart: forgets all outcomes and asks for the best combinations first.
 
 use heapless::Vec;
+use trimtab::settings::Settings;
 use trimtab::{Combination, Goal, MOST_PENDING, Tuner};
 
 use super::rank::keeps;
@@ -22,8 +23,9 @@ pub(super) fn initialise<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A, S>,
 ) {
     tuner.restart();
 }
@@ -39,8 +41,9 @@ pub(super) fn begin_anew<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A, S>,
 ) -> Queue<K> {
     const { assert!(KEPT <= MOST_PENDING, "the queue must hold the best combinations") };
     let goal = tuner.config().goal;

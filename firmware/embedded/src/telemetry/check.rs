@@ -12,6 +12,7 @@
 
 use core::fmt;
 
+use trimtab::settings::Settings;
 use trimtab::{Error, Level, Proposal, Record, Space, Tuner};
 
 use super::decoder::Decoder;
@@ -162,8 +163,9 @@ pub fn check<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A, S>,
     space: &Space<K>,
     stream: &[u8],
 ) -> Result<Checked, Mismatch> {
@@ -205,8 +207,9 @@ pub fn start<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A, S>,
     space: &Space<K>,
     hello: &Hello<'_>,
 ) -> Result<(), Difference> {
@@ -236,8 +239,9 @@ pub fn repeat<
     const N: usize,
     const G: usize,
     const A: usize,
+    S: Settings,
 >(
-    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A>,
+    tuner: &mut Tuner<K, M, D, T, L, P, N, G, A, S>,
     frame: &Frame<'_>,
 ) -> Result<bool, Difference> {
     match frame {

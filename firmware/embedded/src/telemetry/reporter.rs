@@ -7,6 +7,7 @@
 //! **Cost.** The writer and a counter; two buffers on the stack while a frame is sent.
 
 use embedded_io::Write;
+use trimtab::settings::Settings;
 use trimtab::{Combination, Config, Event, Proposal, Record, Tuner};
 
 use super::frame::{Cause, Frame, Hello, KnobPart, MOST_NAME};
@@ -91,9 +92,10 @@ impl<W: Write, const BYTES: usize> Reporter<W, BYTES> {
         const N: usize,
         const G: usize,
         const A: usize,
+        S: Settings,
     >(
         &mut self,
-        tuner: &Tuner<K, M, D, T, L, P, N, G, A>,
+        tuner: &Tuner<K, M, D, T, L, P, N, G, A, S>,
         about: &About<'_>,
     ) -> Result<(), W::Error> {
         let space = tuner.space();
