@@ -7,7 +7,7 @@
 /// projects the features to that many dimensions, as
 /// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
 /// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`]. With `pending`, so
-/// many combinations can be asked before the first is told, instead of [`MOST_PENDING`]; with 1, what
+/// many combinations can be asked before the first is told, instead of [`MOST_PENDING`](crate::MOST_PENDING); with 1, what
 /// several at once need is not linked. With `config`, the configuration is fixed when the program is
 /// built, and what it never needs is not linked either, see [`settings`](crate::settings).
 ///
