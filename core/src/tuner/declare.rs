@@ -3,11 +3,11 @@
 /// The type of a tuner for a constant array of knobs, with its sizes computed.
 ///
 /// `observations` is the number of observations to keep and `rows` the number of candidates in the
-/// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map
-/// projects the features to that many dimensions, as
-/// in the paper; without it nothing is projected, which finds better combinations. With `prior`, the
-/// tuner has room for what earlier boards taught, see [`Tuner::init_with_prior`]. With `pending`, so
-/// many combinations can be asked before the first is told, instead of [`MOST_PENDING`](crate::MOST_PENDING); with 1, what
+/// lookup table; [how to choose them](crate::Tuner#how-large). With `dimensions`, a random map projects
+/// the features to that many dimensions, as in the paper; without it nothing is projected, which finds
+/// better combinations. With `prior`, the tuner has room for what earlier boards taught, see
+/// [`Tuner::init_with_prior`](crate::Tuner::init_with_prior). With `pending`, so many combinations can
+/// be asked before the first is told, instead of [`MOST_PENDING`](crate::MOST_PENDING); with 1, what
 /// several at once need is not linked. With `config`, the configuration is fixed when the program is
 /// built, and what it never needs is not linked either, see [`settings`](crate::settings).
 ///
