@@ -51,7 +51,7 @@ pub const MOST_BYTES: usize = 2048;
 /// Most factors by which boards differ.
 pub(crate) const MOST_FACTORS: usize = 4;
 /// Most rows of the learned map.
-pub(crate) const MOST_ROWS: usize = 3;
+pub(crate) const MOST_ROWS: usize = 6;
 /// Numbers that a tuner with a prior keeps per observation: mean, factors, coordinates.
 pub const NUMBERS: usize = 1 + MOST_FACTORS + MOST_ROWS;
 

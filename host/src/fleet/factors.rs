@@ -17,16 +17,13 @@
 //! **Cost.** Q³ + n·Q² per board and round.
 
 use super::kernel::{Columns, Metric, Place};
-use super::metric::Measured;
+use super::metric::{Measured, VAGUE};
 use crate::bench::method::linalg::{Cholesky, Triangle, dot};
 
 /// Boards' worth of belief that boards differ alike in every direction, and by how much: a share of
 /// their mean variance. With 1 instead of 0.03 the antenna and the equaliser needed twice the measurements.
 const SHRINK: f64 = 8.0;
 const TOWARDS: f64 = 0.03;
-/// The variance of a failure's cost, beyond that of a measurement: it says that a place is bad, not how bad. With
-/// 0 instead of 1, and with 0.1, the cliff bent the mean beside it too.
-const VAGUE: f64 = 1.0;
 const ROUNDS: usize = 10;
 /// The variance between boards that EM starts with.
 const FIRST: f64 = 0.1;

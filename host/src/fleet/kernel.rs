@@ -15,7 +15,7 @@ use trimtab::{Knob, Level};
 use crate::bench::method::surrogate::matern52;
 
 /// Most rows of A.
-pub(crate) const MOST_ROWS: usize = 3;
+pub(crate) const MOST_ROWS: usize = 6;
 
 /// The knobs as numbers.
 #[derive(Clone, Debug)]

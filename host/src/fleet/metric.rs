@@ -28,6 +28,13 @@ pub(crate) struct Measured {
     pub(crate) failed: usize,
 }
 
+impl Measured {
+    /// What is added to the variance of the i-th cost: 0, but for a failure.
+    pub(crate) fn vagueness(&self, i: usize) -> f64 {
+        if i + self.failed < self.y.len() { 0.0 } else { VAGUE }
+    }
+}
+
 /// A metric with the share of the variance that it does not explain.
 #[derive(Clone, Debug)]
 pub(crate) struct Learned {
@@ -37,6 +44,9 @@ pub(crate) struct Learned {
     pub(crate) log_likelihood: f64,
 }
 
+/// The variance of a failure's cost, beyond that of a measurement: it says that a place is bad, not how bad. With
+/// 0 instead of 1, and with 0.1, the cliff bent the mean beside it too.
+pub(crate) const VAGUE: f64 = 1.0;
 const STEPS: usize = 120;
 /// The least weight of the product kernel: without it a board could not learn what its fleet saw no
 /// reason to tell apart.

@@ -18,6 +18,7 @@ mod kernel;
 mod metric;
 
 mod factors;
+mod first;
 
 mod format;
 

@@ -25,6 +25,7 @@ use trimtab::{Goal, Knob, Level};
 
 use super::board::Random;
 use super::factors::{self, Points, Population, Sums, Whitened};
+use super::first::{self, Candidate};
 use super::format::{self, Numbers};
 use super::kernel::{Columns, MOST_ROWS, Metric};
 use super::metric::{self, Measured};
@@ -32,6 +33,8 @@ use crate::bench::method::linalg::{Cholesky, dot};
 
 /// Boards and measurements of each that the metric is fitted to, and boards that EM goes over.
 const METRIC: (usize, usize) = (24, 60);
+/// Rows of the metric of fewer boards: six rows of 10 equalisers were worse than three, of 100 better.
+const FEW_ROWS: usize = 3;
 const EM_BOARDS: usize = 256;
 const STARTS: usize = 3;
 /// Pseudo-points, if they fit.
@@ -145,6 +148,36 @@ pub(crate) struct Model {
     /// Combinations that failed, and on how many boards: those of most boards, at most
     /// [`MOST_FAILED`].
     pub(crate) failed: BTreeMap<Vec<Level>, u32>,
+    /// What a next board may measure first; none in files of earlier versions.
+    pub(crate) candidates: Vec<Candidate>,
+}
+
+/// A fleet as a chip's model of it.
+pub(crate) struct Fleet {
+    /// Weights of g.
+    pub(crate) mean: Vec<f64>,
+    pub(crate) factors: Vec<Vec<f64>>,
+    /// The variance of the rest, and what no kernel explains.
+    pub(crate) rest: f64,
+    pub(crate) nugget: f64,
+}
+
+impl Fleet {
+    fn of(population: &Population) -> Self {
+        let values = factors::eigen(&population.spread);
+        let kept = FACTORS.min(values.len().saturating_sub(1));
+        let others = values.iter().skip(kept).map(|value| value.0).sum::<f64>() / (values.len() - kept).max(1) as f64;
+        let others = others.max(1e-6);
+        let factor = |(value, vector): &(f64, Vec<f64>)| -> Vec<f64> {
+            vector.iter().map(|entry| entry * (value - others).max(0.0).sqrt()).collect()
+        };
+        Self {
+            mean: population.mean.clone(),
+            factors: values.iter().take(kept).map(factor).collect(),
+            rest: others.max(population.rest),
+            nugget: population.nugget,
+        }
+    }
 }
 
 impl Model {
@@ -156,7 +189,8 @@ impl Model {
             (0..keep).map(move |i| &logs[i * logs.len() / keep])
         };
         let thinned: Vec<Measured> = some(METRIC.0).map(|log| thinned(&scale.measured(log), METRIC.1)).collect();
-        let learned = metric::fit(&columns, &thinned, MOST_ROWS.min(columns.count), STARTS);
+        let rows = if logs.len() < METRIC.0 { FEW_ROWS } else { MOST_ROWS };
+        let learned = metric::fit(&columns, &thinned, rows.min(columns.count), STARTS);
         let metric = learned.metric;
         let boards: Vec<Measured> = some(EM_BOARDS).map(|log| scale.judged(log)).collect();
         let most = format::room(knobs, metric.map.len(), FACTORS, metric.weight > 0.0).min(POINTS);
@@ -178,7 +212,10 @@ impl Model {
             again: 0.0,
             square: 0.0,
             failed: BTreeMap::new(),
+            candidates: Vec::new(),
         };
+        let lowest = model.lowest(&model.reference.mean);
+        model.candidates = first::candidates(&boards, lowest);
         model.add(logs);
         Ok(model)
     }
@@ -193,6 +230,10 @@ impl Model {
             self.square += log.square;
             log.failed.iter().for_each(|levels| *self.failed.entry(levels.clone()).or_default() += 1);
         }
+        let boards: Vec<Measured> = logs.iter().map(|log| self.scale.judged(log)).collect();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        first::add(&mut candidates, self, &boards);
+        self.candidates = candidates;
         let mut counts: Vec<u32> = self.failed.values().copied().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         if let Some(least) = counts.get(MOST_FAILED) {
@@ -230,30 +271,32 @@ impl Model {
         self.sums.population(&self.reference)
     }
 
-    /// Mean and factors as weights of g, and the variance of the rest.
-    pub(crate) fn factors(&self) -> (Vec<f64>, Vec<Vec<f64>>, f64) {
-        self.factors_of(&self.sums)
+    /// All boards.
+    pub(crate) fn fleet(&self) -> Fleet {
+        self.fleet_of(&self.sums)
     }
 
-    /// The same for the sums of some boards.
-    pub(crate) fn factors_of(&self, sums: &Sums) -> (Vec<f64>, Vec<Vec<f64>>, f64) {
-        let population = sums.population(&self.reference);
-        let values = factors::eigen(&population.spread);
-        let kept = FACTORS.min(values.len().saturating_sub(1));
-        let others = values.iter().skip(kept).map(|value| value.0).sum::<f64>() / (values.len() - kept).max(1) as f64;
-        let others = others.max(1e-6);
+    /// Some boards.
+    pub(crate) fn fleet_of(&self, sums: &Sums) -> Fleet {
+        let fleet = Fleet::of(&sums.population(&self.reference));
         // With few boards the pseudo-points miss part of what boards differ by.
         let trusted = 1.0 - TRUST * sums.boards / (sums.boards + 20.0);
-        let factor = |(value, vector): &(f64, Vec<f64>)| -> Vec<f64> {
-            vector.iter().map(|entry| entry * (value - others).max(0.0).sqrt()).collect()
-        };
-        let rest = others.max(population.rest) * trusted + UNKNOWN / sums.boards.max(1.0);
-        (population.mean.clone(), values.iter().take(kept).map(factor).collect(), rest)
+        Fleet { rest: fleet.rest * trusted + UNKNOWN / sums.boards.max(1.0), ..fleet }
+    }
+
+    /// The boards that the first `learn` saw: whatever is added later, this stays.
+    pub(crate) fn first_fleet(&self) -> Fleet {
+        Fleet::of(&self.reference)
+    }
+
+    /// Whether a combination failed so often that no board measures it first.
+    pub(crate) fn is_ruled_out(&self, levels: &[Level]) -> bool {
+        self.failed.get(levels).is_some_and(|boards| *boards > 1 || self.sums.boards < FEW)
     }
 
     /// The prior as a chip has it.
     pub(crate) fn numbers(&self) -> Numbers {
-        let (mean, factors, rest) = self.factors();
+        let Fleet { mean, factors, rest, nugget } = self.fleet();
         let weights = |g: &[f64]| {
             let mut weights = g.to_vec();
             self.points.factor.backward(&mut weights);
@@ -266,7 +309,6 @@ impl Model {
         });
         let unit = self.scale.low_unit();
         let noise = if self.again > 0.0 { self.square / self.again / (unit * unit) } else { 0.0 };
-        let nugget = self.population().nugget;
         Numbers {
             goal: self.goal,
             boards: self.sums.boards as u32,
@@ -279,16 +321,16 @@ impl Model {
             nugget: (nugget - noise).max(LEAST_SHARE * nugget).max(LEAST_NUGGET),
             noise,
             map: self.metric.map.clone(),
-            best: self.best(&mean),
+            best: first::best(&self.candidates, self).unwrap_or_else(|| self.lowest(&mean)),
             points: points.collect(),
         }
     }
 
     /// The combination with the lowest mean: descents from pseudo-points and random starts.
-    fn best(&self, mean: &[f64]) -> Vec<Level> {
+    fn lowest(&self, mean: &[f64]) -> Vec<Level> {
         let mut random = Random::seed_from_u64(self.points.places.len() as u64);
         let of = |levels: &[Level]| {
-            if self.failed.get(levels).is_some_and(|boards| *boards > 1 || self.sums.boards < FEW) {
+            if self.is_ruled_out(levels) {
                 return f64::INFINITY;
             }
             let place = self.metric.place(&self.columns, levels);
@@ -442,7 +484,7 @@ mod tests {
         assert!(!fails(&known.numbers().best), "{:?}", known.numbers().best);
         let mean = |model: &Model, levels: &[Level]| {
             let place = model.metric.place(&model.columns, levels);
-            dot(&model.points.whitened(&model.columns, &model.metric, &place).0, &model.factors().0)
+            dot(&model.points.whitened(&model.columns, &model.metric, &place).0, &model.fleet().mean)
         };
         let inside = [[2, 6, 0], [3, 5, 0], [1, 7, 0]];
         let promised = |model: &Model| inside.iter().map(|levels| mean(model, levels)).sum::<f64>() / 3.0;

@@ -14,7 +14,7 @@
 use trimtab::Level;
 
 use super::factors::{Sums, Whitened};
-use super::model::{Log, Model};
+use super::model::{Fleet, Log, Model};
 use crate::bench::method::linalg::{Cholesky, Triangle, dot};
 
 /// Boards that are left out, at most.
@@ -37,7 +37,7 @@ pub(crate) struct Outlook {
 impl Outlook {
     pub(crate) fn new(model: &Model, logs: &[Log], best: &[Level]) -> Self {
         let boards: Vec<Whitened> = logs.iter().take(OTHERS).map(|log| model.whitened(log)).collect();
-        let (mean, factors, _) = model.factors();
+        let Fleet { mean, factors, .. } = model.fleet();
         let unit = model.scale.low_unit();
         let at = |levels: &[Level]| {
             let place = model.metric.place(&model.columns, levels);
@@ -94,8 +94,7 @@ fn left_out(model: &Model, logs: &[Log], boards: &[Whitened]) -> Vec<usize> {
 
 /// Chooses among a board's own measurements by expected improvement until within 5 % of its best.
 fn run(model: &Model, sums: &Sums, log: &Log, board: &Whitened) -> usize {
-    let (mean, factors, rest) = model.factors_of(sums);
-    let nugget = sums.population(&model.reference).nugget;
+    let Fleet { mean, factors, rest, nugget } = model.fleet_of(sums);
     let count = log.costs.len();
     let means: Vec<f64> = board.g.iter().map(|g| dot(g, &mean)).collect();
     let by_factor: Vec<Vec<f64>> =

@@ -12,8 +12,8 @@
 //! - Earlier boards leave what a cold tuner measured, 60 combinations each.
 //! - Until within 5 % of the board's own best, by its true cost; not reached counts as more than the
 //!   budget of 80.
-//! - Fleets 1, 3, 4 and 5 chose the constants of `learn`; fleet 2 was published with earlier ones, fleet 6
-//!   with these.
+//! - Fleets 1, 3, 4, 5, 6, 8 and 9 chose the constants of `learn`; fleets 2 and 6 were published with earlier
+//!   ones, fleet 7 with these.
 
 use std::fmt::Write;
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use trimtab::{Goal, Knob, Level, Scale as KnobScale};
 
 use super::factors::{Points, Population, Sums};
+use super::first::Candidate;
 use super::kernel::{Columns, Metric};
 use super::model::{Model, Scale};
 use crate::bench::method::linalg::Triangle;
@@ -37,6 +38,9 @@ struct File {
     /// Failed combinations with their number of boards; files of earlier versions have none.
     #[serde(default)]
     failed: Vec<(Vec<Level>, u32)>,
+    /// Candidates for the first measurement, each with two sums.
+    #[serde(default)]
+    candidates: Vec<(Vec<Level>, f64, f64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -92,6 +96,7 @@ pub(crate) fn write(path: &Path, names: &[String], model: &Model) -> Result<(), 
         misfit: [sums.misfit, sums.count],
         repeats: [model.again, model.square],
         failed: model.failed.iter().map(|(levels, count)| (levels.clone(), *count)).collect(),
+        candidates: model.candidates.iter().map(|own| (own.levels.clone(), own.above, own.weight)).collect(),
     };
     let text = serde_json::to_string(&file).map_err(|error| Error::Failed(format!("cannot write JSON: {error}")))?;
     super::learn::write(path, (text + "\n").as_bytes())
@@ -136,6 +141,7 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
         && size > 0
         && file.points.iter().all(is_point)
         && file.failed.iter().all(|(levels, _)| is_point(levels))
+        && file.candidates.iter().all(|(levels, ..)| is_point(levels))
         && file.map.iter().all(|row| row.len() == columns.count)
         && [&file.reference, &file.sums].iter().all(|own| own.mean.len() == size);
     let triangle = |entries: &[f64]| {
@@ -173,6 +179,11 @@ fn model(file: File) -> Option<(Model, Vec<String>)> {
         again: file.repeats[0],
         square: file.repeats[1],
         failed: file.failed.into_iter().collect(),
+        candidates: file
+            .candidates
+            .into_iter()
+            .map(|(levels, above, weight)| Candidate { levels, above, weight })
+            .collect(),
         knobs,
     };
     Some((model, file.knobs.into_iter().map(|knob| knob.name).collect()))
