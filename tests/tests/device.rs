@@ -110,8 +110,8 @@ fn resets_cost_nothing_on_a_real_flash_controller() {
     assert_eq!(got, expected);
 }
 
-/// The 20 000 instructions that a tuner without a prior promises, for a board of the fleet and for one that
-/// gives the prior up: every step of every case is counted.
+/// The 20 000 instructions that a tuner without a prior promises, for a board of the fleet, for one that gives the
+/// prior up, and for 24 relays with the largest prior: every step of every case is counted.
 #[test]
 fn slices_under_a_prior_keep_the_promise() {
     let lines = run("slices_fleet").success().unwrap();
@@ -121,7 +121,7 @@ fn slices_under_a_prior_keep_the_promise() {
         assert_eq!(counts.len(), 3, "{board}{call}: {lines:#?}");
         counts.into_iter().max().unwrap_or(0)
     };
-    for board in ["fleet", "strange"] {
+    for board in ["fleet", "strange", "relays"] {
         for call in [" ask_begin ", " ask_step ", " tell_begin ", " tell_step "] {
             assert!((1_000..20_000).contains(&longest(board, call)), "{board}{call}: {lines:#?}");
         }

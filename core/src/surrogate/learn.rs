@@ -54,6 +54,7 @@ enum Part {
     Ones,
     /// Whether the costs speak against a prior.
     Doubts,
+    GiveUp,
     Weights,
     HalfColumn,
     Column,
@@ -221,10 +222,14 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             }
             Part::Doubts if N > 0 => {
                 if self.doubts() {
-                    self.give_up(space, config);
-                    return;
+                    Part::GiveUp
+                } else {
+                    self.after_costs()
                 }
-                self.after_costs()
+            }
+            Part::GiveUp if N > 0 => {
+                self.give_up(space, config);
+                return;
             }
             Part::Weights if self.gp.weigh_step() => Part::Weights,
             Part::Weights if goal == Goal::Posteriors => self.begin_limits(),
@@ -247,7 +252,7 @@ impl<const K: usize, const M: usize, const D: usize, const T: usize, const P: us
             Part::Limits => self.learn_limit(config),
             Part::Judge => self.judge_last(space),
             Part::Failures => self.learn_failure(space),
-            Part::Doubts | Part::Done => Part::Done,
+            Part::Doubts | Part::GiveUp | Part::Done => Part::Done,
         };
     }
 

@@ -5,10 +5,14 @@
 //! These boards have perfect parts and antennas within that range; the strange one has another antenna.
 
 mod prior;
+mod relays;
 
 use crate::antenna::{KNOBS, Network, NetworkError};
 
 pub use prior::PRIOR;
+/// Of 100 simulated delay lines, with as many numbers as a prior can have, for 24 relays:
+/// `trimtab fleet-bench --fleet 7 --only relays --rust firmware/src/demo/fleet/relays.rs` writes it.
+pub use relays::PRIOR as RELAYS_PRIOR;
 
 /// The tuner of a board on the line.
 pub type FleetTuner = trimtab::tuner!(KNOBS, observations: 48, rows: 256, prior);
