@@ -13,6 +13,7 @@ use trimtab_embedded::journal::{Found, Layout, digest};
 use trimtab_embedded::persistent::{Boot, ENOUGH, Persistent, Stored, Task};
 
 mod bad_flash;
+mod calls;
 mod ecc;
 mod hostile;
 mod limits;
