@@ -82,4 +82,15 @@ mod tests {
             assert_eq!((mark.take(), mark), (None, Mark::CLEAR));
         }
     }
+
+    #[test]
+    fn a_mark_outlives_a_reset_in_its_words_and_is_taken_once() {
+        for measurement in [0, 1, 7, u32::MAX] {
+            let mut mark = Mark::CLEAR;
+            mark.set(measurement);
+            let mut after = Mark::of(mark.words());
+            assert_eq!((after.take(), after.take(), after), (Some(measurement), None, Mark::CLEAR));
+        }
+        assert_eq!(Mark::CLEAR.words(), [0; 3]);
+    }
 }

@@ -288,4 +288,75 @@ mod tests {
         }
         assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
     }
+
+    /// Of eight bytes the last two are ones, which need no writing.
+    #[test]
+    fn a_write_is_cut_among_its_bytes_with_a_zero() {
+        for (damage, written) in [(Damage::Nothing, 0), (Damage::Half, 3), (Damage::AllButLast, 5), (Damage::All, 6)] {
+            let mut flash = Small::new();
+            let bytes = [1, 2, 3, 4, 5, 6, 0xFF, 0xFF];
+            assert_eq!(Cut::at(&mut flash, 0, damage).write(8, &bytes), Err(CutError::Off));
+            let mut cells = [0; 16];
+            flash.read(0, &mut cells).unwrap();
+            assert_eq!(cells[..8], [0xFF; 8]);
+            let is_right = |(i, cell): (usize, &u8)| *cell == if i < written { bytes[i] } else { 0xFF };
+            assert!(cells[8..].iter().enumerate().all(is_right), "{damage:?}: {cells:?}");
+        }
+    }
+
+    #[test]
+    fn a_torn_erase_leaves_each_word_erased_as_before_or_torn() {
+        let mut seen = [0; 3];
+        for seed in 0..40 {
+            let mut flash = Ecc::<RamFlash<2, 64, 8>, 16>::new(RamFlash::new());
+            flash.write(0, &[7; 128]).unwrap();
+            assert_eq!(Cut::at(&mut flash, 0, Damage::Torn(seed)).erase(64, 128), Err(CutError::Off));
+            for word in 0..16 {
+                let mut read = [0; 8];
+                let state = match (flash.read(8 * word, &mut read), read) {
+                    (Ok(()), [7, 7, 7, 7, 7, 7, 7, 7]) => 0,
+                    (Ok(()), [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]) => 1,
+                    (Err(EccError::Torn), _) => 2,
+                    other => panic!("seed {seed}, word {word}: {other:?}"),
+                };
+                assert!(word >= 8 || state == 0, "the other page is as before");
+                seen[state] += u32::from(word >= 8);
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 40), "{seen:?}");
+    }
+
+    /// Each bit of a write that is cut at random is the old or the new one, and the same seed repeats it.
+    #[test]
+    fn random_damage_leaves_each_bit_old_or_new() {
+        let damaged = |seed: u64| {
+            let mut flash = Small::new();
+            flash.poke(0, &[0b1010_1010; 8]).unwrap();
+            let _ = Cut::at(&mut flash, 0, Damage::Random(seed)).write(0, &[0b1100_1100; 8]);
+            let mut cells = [0; 8];
+            flash.read(0, &mut cells).unwrap();
+            cells
+        };
+        let (mut ones, mut zeros) = (0xFF, 0);
+        for cell in (0..20).flat_map(damaged) {
+            // Where both are one, it stays; a bit that was zero is never set.
+            assert_eq!(cell & 0b1101_1101, 0b1000_1000, "{cell:08b}");
+            (ones, zeros) = (ones & cell, zeros | cell);
+        }
+        assert_eq!((ones, zeros), (0b1000_1000, 0b1010_1010));
+        assert_eq!(damaged(3), damaged(3));
+        assert_ne!(damaged(3), damaged(4));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_called_at_the_cut_and_not_before() {
+        use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        let mut flash = Small::new();
+        let mut cut = Cut::at(&mut flash, 1, Damage::All).when_off(|| _ = CALLS.fetch_add(1, Relaxed));
+        assert_eq!((cut.write(0, &[1]), CALLS.load(Relaxed), cut.is_off()), (Ok(()), 0, false));
+        assert_eq!((cut.write(1, &[2]), CALLS.load(Relaxed), cut.is_off()), (Err(CutError::Off), 1, true));
+        assert_eq!((cut.erase(0, 8), CALLS.load(Relaxed)), (Err(CutError::Off), 1));
+        assert_eq!((cut.capacity(), cut.operations()), (16, 2));
+    }
 }

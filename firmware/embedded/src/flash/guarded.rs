@@ -90,3 +90,29 @@ impl<F: NorFlash, W: FnMut() -> bool> NorFlash for Guarded<F, W> {
         self.flash.write(offset, bytes).map_err(GuardedError::Flash)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+    use crate::flash::{RamFlash, RuleError};
+
+    #[test]
+    fn a_guard_passes_on_what_the_flash_does_and_refuses() {
+        let wrong = Cell::new(false);
+        let mut flash = Guarded::new(RamFlash::<2, 64, 8>::new(), || wrong.take());
+        let mut word = [0; 8];
+        assert_eq!(flash.capacity(), 128);
+        assert_eq!(flash.write(64, &[7; 8]), Ok(()));
+        assert_eq!((flash.read(64, &mut word), word), (Ok(()), [7; 8]));
+        wrong.set(true);
+        assert_eq!(flash.read(64, &mut word), Err(GuardedError::WrongChecksum));
+        assert_eq!(flash.read(64, &mut word), Ok(()), "the flag is cleared");
+        assert_eq!(flash.read(128, &mut word), Err(GuardedError::Flash(RuleError::OutOfBounds)));
+        assert_eq!(flash.write(64, &[7; 8]), Err(GuardedError::Flash(RuleError::NotErased)));
+        assert_eq!(flash.erase(64, 100), Err(GuardedError::Flash(RuleError::NotAligned)));
+        assert_eq!(flash.erase(64, 128), Ok(()));
+        assert_eq!((flash.read(64, &mut word), word), (Ok(()), [0xFF; 8]));
+    }
+}

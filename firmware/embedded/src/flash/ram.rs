@@ -167,4 +167,29 @@ mod tests {
         flash.read(28, &mut read).unwrap();
         assert_eq!((read, *flash.erases()), ([7, 7, 7, 7, 255, 255, 255, 255], [0, 1, 1]));
     }
+
+    #[test]
+    fn an_erase_takes_its_pages_alone() {
+        let mut flash = RamFlash::<4, 32, 4>::new();
+        flash.write(0, &[7; 128]).unwrap();
+        flash.erase(32, 64).unwrap();
+        let mut read = [0; 128];
+        flash.read(0, &mut read).unwrap();
+        assert_eq!((flash.capacity(), *flash.erases()), (128, [0, 1, 0, 0]));
+        assert!(read.iter().enumerate().all(|(i, byte)| *byte == if i / 32 == 1 { 0xFF } else { 7 }));
+    }
+
+    #[test]
+    fn torn_words_read_as_zeros_without_a_checksum() {
+        fn tear(mut flash: impl Simulated<Error = RuleError>) {
+            flash.tear(4, 8).unwrap();
+            flash.poke(5, &[9]).unwrap();
+        }
+        let mut flash = RamFlash::<1, 16, 4>::new();
+        tear(&mut flash);
+        let mut read = [1; 16];
+        flash.read(0, &mut read).unwrap();
+        assert_eq!(read[..4], [0xFF; 4]);
+        assert_eq!(read[4..], [0, 9, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]);
+    }
 }

@@ -323,3 +323,99 @@ fn a_later_copy_does_not_replace_an_earlier_one() {
         assert_eq!(own, if i < 4 { &[1.0][..] } else { &[1.0, 3.0] }, "after {i}");
     }
 }
+
+/// A page that is filled by its records, by hand, with room for more slots and marks, and a word too short.
+#[test]
+fn a_page_is_used_to_its_last_word() {
+    // A header of 28 bytes, slots of 2 + 10 + 4, marks of 4.
+    let page = |slots: usize, marks: usize| 28 + slots * 16 + marks * 4;
+    let shared = |page: usize, records: u16| {
+        Sizes::laid_out(page, 4, 10, records).map(|own| (own.header, own.slot, own.mark, own.slots, own.marks))
+    };
+    for records in [1, 4, 20_u16] {
+        let (least, most) = (usize::from(records) + 6, (2 * usize::from(records) + 6, 4 * usize::from(records) + 8));
+        assert_eq!(shared(page(least, 8), records), Some((28, 16, 4, least, 8)));
+        assert_eq!(shared(page(least, 8) - 4, records), None);
+        assert_eq!(shared(page(most.0, most.1), records), Some((28, 16, 4, most.0, most.1)));
+        assert_eq!(shared(page(most.0, most.1) - 4, records), Some((28, 16, 4, most.0, most.1 - 1)));
+        assert_eq!(shared(page(most.0, most.1) + 2000, records), Some((28, 16, 4, most.0, most.1)));
+    }
+    // The length of a slot is one byte, and 255 is a blank one.
+    assert_eq!(Sizes::laid_out(1 << 14, 4, 253, 4).map(|own| own.slot), Some(260));
+    assert_eq!(Sizes::laid_out(1 << 14, 4, 254, 4), None);
+    assert_eq!(Sizes::laid_out(59, 4, 10, 1), None);
+}
+
+#[test]
+fn a_layout_is_whole_pages_in_the_flash() {
+    let opened = |start: u32, end: u32, records: u16| {
+        let layout = Layout { range: start..end, records };
+        Journal::<_, 2>::open(RamFlash::<4, 256, 4>::new(), layout, 1).map(|(_, found)| found)
+    };
+    for (start, end) in [(0, 512), (256, 1024), (0, 1024)] {
+        assert_eq!(opened(start, end, 6), Ok(Found::Blank), "{start}..{end}");
+    }
+    for (start, end) in [(128, 1024), (0, 640), (0, 1280), (256, 512), (512, 256), (0, 0)] {
+        assert_eq!(opened(start, end, 6), Err(Trouble::Layout), "{start}..{end}");
+    }
+    assert_eq!((opened(0, 512, 0), opened(0, 512, 7)), (Err(Trouble::Layout), Err(Trouble::Layout)));
+}
+
+#[test]
+fn marks_stay_in_their_page() {
+    let mut flash = RamFlash::<2, 256, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LAYOUT, 1).unwrap();
+    assert_eq!(journal.sizes.marks, 9);
+    (0..40).for_each(|_| journal.begin().unwrap());
+    assert_eq!((journal.begun(), journal.mark), (9, 9));
+    let mut bytes = [0; 512];
+    flash.read(0, &mut bytes).unwrap();
+    assert!(bytes[252..256] != [0xFF; 4] && bytes[256..] == [0xFF; 256]);
+}
+
+/// The entries of a copy of three pages of 256 bytes, by their costs.
+fn copied(flash: &mut RamFlash<3, 256, 4>) -> Result<(Vec<f32>, u32), ImageError> {
+    let geometry = Geometry { page: 256, word: 4, records: 4, knobs: 2, is_wide: false, limits: 0 };
+    let (mut bytes, mut costs) = ([0; 768], Vec::new());
+    flash.read(0, &mut bytes).unwrap();
+    let damaged = read_image::<2>(&bytes, geometry, |entry| match entry {
+        Entry::Record(Record { event: Event::Told(cost), .. }) => costs.push(cost),
+        other => panic!("{other:?}"),
+    })?;
+    Ok((costs, damaged))
+}
+
+/// Outcomes before and after the tuner forgot a combination are all of one board.
+#[test]
+fn a_copy_has_an_outcome_anew_once() {
+    let mut flash = RamFlash::<3, 256, 4>::new();
+    let layout = Layout { range: 0..768, records: 4 };
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout, 1).unwrap();
+    let Entry::Record(anew) = entry(2.0) else { unreachable!() };
+    journal.append(&entry(1.0)).unwrap();
+    journal.append_anew(&anew).unwrap();
+    journal.append(&entry(3.0)).unwrap();
+    assert_eq!(entries(&mut journal), ([1.0, 2.0, 3.0].map(entry).into(), 0));
+    assert_eq!(copied(&mut flash), Ok(([1.0, 2.0, 3.0].into(), 0)));
+}
+
+#[test]
+fn a_copy_is_read_from_where_its_newest_log_begins() {
+    let mut flash = RamFlash::<3, 256, 4>::new();
+    let layout = Layout { range: 0..768, records: 4 };
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1).unwrap();
+    for cost in 0..6 {
+        append(&mut journal, &entry(cost as f32));
+    }
+    let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout.clone(), 2).unwrap();
+    assert_eq!((found, journal.total()), (Found::Foreign, 0));
+    append(&mut journal, &entry(9.0));
+    assert_eq!(copied(&mut flash), Ok(([9.0].into(), 0)));
+    // Without a header a page is counted, not read; here the chip still reads it by its records.
+    flash.poke(512, &[0; 28]).unwrap();
+    assert_eq!(copied(&mut flash), Ok(([0.0, 1.0, 2.0, 3.0, 4.0, 5.0].into(), 1)));
+    for page in 0..3 {
+        flash.poke(256 * page, &[0x54, 0x52, 0x4D, 0x4A, 9, 0, !9, !0]).unwrap();
+    }
+    assert_eq!(copied(&mut flash), Err(ImageError::Version(9)));
+}

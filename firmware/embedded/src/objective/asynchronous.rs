@@ -271,4 +271,74 @@ mod tests {
         assert_eq!(run(tune_async(&mut tuner, &mut Broken, 5)).0, Ok(None));
         assert_eq!((tuner.len(), tuner.failures()), (5, 5));
     }
+
+    /// The margins are those of the combination, and outlive every wrapper.
+    #[derive(Default)]
+    struct Narrow(Bench);
+
+    fn ones(levels: &[Level]) -> f32 {
+        4.5 - levels.iter().filter(|level| **level == 1).count() as f32
+    }
+
+    impl Objective<12> for Narrow {
+        type Error = &'static str;
+
+        fn apply(&mut self, c: &Combination<12>) -> Result<(), Self::Error> {
+            self.0.apply(c)
+        }
+
+        fn measure(&mut self) -> Result<f32, Self::Error> {
+            self.0.measure()
+        }
+
+        fn margins(&mut self) -> Margins {
+            Margins::new(&[ones(&self.0.0)]).unwrap()
+        }
+    }
+
+    #[test]
+    fn margins_reach_the_tuner_through_every_wrapper() {
+        use crate::objective::step;
+        type Limited = trimtab::tuner!(KNOBS, observations: 90, rows: 32, limits: 1);
+        let mut tuners = [(); 4].map(|()| Limited::new());
+        for tuner in &mut tuners {
+            tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 7).unwrap();
+        }
+        let [plain, borrowed, blocking, wrapped] = &mut tuners;
+        for _ in 0..12 {
+            let mut bench = Narrow::default();
+            let own = step(plain, &mut bench).unwrap();
+            let same = [
+                step(borrowed, &mut &mut bench).unwrap(),
+                run(step_async(blocking, &mut Blocking(&mut bench))).0.unwrap(),
+                run(step_async(wrapped, &mut &mut Blocking(Narrow::default()))).0.unwrap(),
+            ];
+            assert_eq!(same, [own; 3]);
+            let c = own.proposal.combination;
+            let told = own.outcome.ok().map(|_| [ones(c.levels())]);
+            assert!([&*plain, borrowed, blocking, wrapped].iter().all(|tuner| tuner.margins(&c) == told));
+        }
+        assert!(tuners.iter().all(|tuner| tuner.len() > tuner.failures()));
+    }
+
+    #[test]
+    fn a_best_that_cannot_be_applied_again_is_none() {
+        /// Works so many times.
+        struct Wears(Bench, usize);
+        impl Objective<12> for Wears {
+            type Error = &'static str;
+            fn apply(&mut self, c: &Combination<12>) -> Result<(), Self::Error> {
+                self.1 = self.1.checked_sub(1).ok_or("worn out")?;
+                self.0.apply(c)
+            }
+            fn measure(&mut self) -> Result<f32, Self::Error> {
+                self.0.measure()
+            }
+        }
+        for (times, is_applied) in [(8, false), (9, true)] {
+            let best = tune(&mut tuner(), &mut Wears(Bench::default(), times), 8).unwrap();
+            let (same, _) = run(tune_async(&mut tuner(), &mut Blocking(Wears(Bench::default(), times)), 8));
+            assert_eq!((best.is_some(), same), (is_applied, Ok(best)));
+        }
+    }
 }

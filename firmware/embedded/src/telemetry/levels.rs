@@ -126,3 +126,24 @@ impl<'de: 'a, 'a> Deserialize<'de> for Levels<'a> {
         <&[u8]>::deserialize(deserializer).map(|bytes| Self(Form::Bytes(bytes))).map_err(D::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_bytes_and_pairs_are_the_same_levels() {
+        let numbers = Levels::from(&[3, 255][..]);
+        let bytes = Levels(Form::Bytes(&[3, 255]));
+        let pairs = Levels(Form::Bytes(&[3, 0, 255, 0])).widened().unwrap();
+        for levels in [numbers, bytes, pairs] {
+            assert_eq!((levels.len(), levels.get(0), levels.get(1), levels.get(2)), (2, Some(3), Some(255), None));
+            assert!(levels == numbers && levels != Levels::from(&[3, 254][..]) && levels != Levels::from(&[3][..]));
+            assert!(!levels.is_empty() && levels.iter().eq([3, 255]));
+        }
+        assert!(Levels::from(&[][..]).is_empty());
+        let large = Levels::from(&[3, 256][..]);
+        assert_eq!([numbers, bytes, pairs, large].map(|levels| levels.is_wide()), [false, false, true, true]);
+        assert_eq!((numbers.widened(), Levels(Form::Bytes(&[1, 2, 3])).widened()), (Some(numbers), None));
+    }
+}

@@ -255,6 +255,27 @@ fn the_space_of_the_listener_is_compared_too() {
     assert_eq!(difference(&Space::new(&other).unwrap()), Difference::Knob { place: 2 });
     type Mapped = trimtab::tuner!(KNOBS, observations: 16, rows: 64, dimensions: 4);
     assert_eq!(check(&mut Mapped::new(), &space(), &stream).unwrap_err().difference, Difference::Size);
+    type Short = trimtab::tuner!(KNOBS, observations: 15, rows: 64);
+    assert_eq!(check(&mut Short::new(), &space(), &stream).unwrap_err().difference, Difference::Size);
+}
+
+#[test]
+fn an_event_of_another_number_of_knobs_is_a_difference() {
+    let frames = split(&sent());
+    let difference = |place: usize, levels: &'static [trimtab::Level]| {
+        let mut frames = frames.clone();
+        frames[place] = changed(&frames[place], |frame| match frame {
+            Frame::Measured { proposed, .. } => proposed.levels = levels.into(),
+            Frame::Happened { levels: own, .. } => *own = levels.into(),
+            other => unreachable!("{other:?}"),
+        });
+        checked(&joined(&frames)).unwrap_err()
+    };
+    // The default, and the first proposal.
+    for (place, levels) in [(7, &[1, 2, 20, 1, 0][..]), (8, &[1, 2, 20, 1, 0]), (8, &[1, 2, 20])] {
+        let knobs = Difference::Knobs { chip: levels.len() as u16, own: 4 };
+        assert_eq!(difference(place, levels), Mismatch { run: 1, number: place as u32, difference: knobs });
+    }
 }
 
 #[test]
