@@ -139,4 +139,20 @@ mod tests {
         let of = |space: &Space<2>| fingerprint(space, &Config::default(), 1, &[8], 0);
         assert!(of(&plain) != of(&one) && of(&one) != of(&two) && of(&one) == of(&one.clone()));
     }
+
+    #[test]
+    fn a_digest_is_that_of_the_outcomes() {
+        const KNOBS: [Knob; 2] = [Knob::nominal(3), Knob::ranked(4)];
+        let after = |values: &[f32]| {
+            let mut tuner = <trimtab::tuner!(KNOBS, observations: 8, rows: 16)>::new();
+            tuner.init(Space::new(&KNOBS).unwrap(), Config::default(), 1).unwrap();
+            for (i, value) in (0..).zip(values) {
+                tuner.tell(&tuner.space().combination(&[i, 1]).unwrap(), *value).unwrap();
+            }
+            digest(&tuner)
+        };
+        assert_eq!(after(&[1.0, 2.0]), after(&[1.0, 2.0]));
+        let all = [after(&[]), after(&[1.0]), after(&[1.0, 2.0]), after(&[2.0, 1.0]), after(&[1.0, 2.0, 3.0])];
+        assert!((0..5).all(|i| all[..i].iter().all(|other| *other != all[i])), "{all:x?}");
+    }
 }

@@ -48,3 +48,19 @@ impl core::fmt::Display for Trouble {
 }
 
 impl core::error::Error for Trouble {}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn each_trouble_says_what_it_is() {
+        for (trouble, word) in
+            [(Trouble::Layout, "two whole pages"), (Trouble::Refused, "refused"), (Trouble::Worn, "worn out")]
+        {
+            assert!(trouble.to_string().contains(word), "{trouble}");
+        }
+    }
+}
