@@ -156,6 +156,18 @@ mod tests {
     use crate::math::times;
     use crate::space::knob::Knob;
 
+    /// Ones of a one-hot digit have no offset: they are compared with each other, not with 0 and 1.
+    #[test]
+    fn only_bits_with_an_offset_are_scaled() {
+        let scaled = |mut b: [f32; 4]| {
+            scale(&mut b, &[0.5, 0.0, 0.5, 0.5]);
+            b
+        };
+        assert_eq!(scaled([-1.0, 5.0, 3.0, 1.0]), [0.0, 5.0, 1.0, 0.5]);
+        assert_eq!(scaled([0.0, 5.0, 0.9, 1.0]), [0.0, 5.0, 0.9, 1.0]);
+        assert_eq!(scaled([2.0; 4]), [2.0; 4]);
+    }
+
     /// Embeds every combination and expects it back.
     fn there_and_back<const D: usize>(space: &Space<3>, encoding: Encoding, map: Distribution, seed: u64) {
         let encoder = Encoder::new(space, encoding);

@@ -297,6 +297,13 @@ mod tests {
 
     const EVENTS: [Event; 5] = [Event::Told(f32::MAX), Event::Failed, Event::Enqueued, Event::Asked, Event::Cancelled];
 
+    #[test]
+    fn an_outcome_has_a_value_and_no_other_event() {
+        assert_eq!(EVENTS.map(|event| event.value()), [Some(f32::MAX), None, None, None, None]);
+        let margins = Margins::new(&[0.5]).unwrap();
+        assert_eq!(Event::Measured(3.0, margins).value(), Some(3.0));
+    }
+
     /// promise: Record::from_bytes | bytes cut short | `Malformed`
     #[test]
     fn every_event_survives_its_byte_form() {
