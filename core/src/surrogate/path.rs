@@ -45,6 +45,11 @@ impl<const K: usize, const T: usize> Path<K, T> {
         self.first
     }
 
+    /// Forgets which observations it is followed for, until it begins again.
+    pub(crate) fn leave(&mut self) {
+        self.first = 0;
+    }
+
     /// Puts the path to a combination without computing products.
     pub(crate) fn jump(&mut self, at: Combination<K>) {
         self.at = at;

@@ -95,6 +95,8 @@ impl<const K: usize, const T: usize> Search<K, T> {
         (self.step, self.row, self.best) = (0, 0, None);
         (self.log_chance, self.held, self.is_begun) = (0.0, None, false);
         (self.before, self.is_second, self.jump) = (Before::NeededLogit, false, None);
+        // What an earlier search had cached says nothing of this one.
+        self.path.leave();
     }
 
     /// The first observation that the path is followed for.

@@ -542,6 +542,31 @@ fn an_ask_may_lose_its_cache_on_the_way() {
     assert!(cfg!(miri) || followed > 3, "{followed}");
 }
 
+/// After a failure two more steps come before the first row, and slices that start over at each step never
+/// reach it.
+#[test]
+fn an_ask_in_slices_ends_after_one_with_a_cache() {
+    const KNOBS: [Knob; 12] = [Knob::nominal(2); 12];
+    type Relays = crate::tuner!(KNOBS, observations: 40, rows: 64);
+    let mut tuner = std::boxed::Box::new(Relays::new());
+    tuner.init(Space::new(&KNOBS).unwrap(), Config { refit: 2, ..Config::default() }, 5).unwrap();
+    let (mut cache, mut followed) = (std::boxed::Box::new(Cache::<0, 40, 64>::new()), 0);
+    for t in 0..times(36, 7) {
+        let (mut plain, mut sliced) = (tuner.clone(), tuner.clone());
+        followed += usize::from(sliced.search.path_first() > 0);
+        sliced.ask_begin().unwrap();
+        let found = (0..10_000).find_map(|_| sliced.ask_step(9).unwrap());
+        assert_eq!(found, Some(plain.ask().unwrap()), "ask {t}");
+        let c = tuner.ask_with(&mut cache).unwrap().combination;
+        let levels = c.levels().iter().enumerate();
+        match t % 5 {
+            3 => tuner.tell_failed(&c).unwrap(),
+            _ => tuner.tell(&c, levels.map(|(i, l)| f32::from(*l) * (i as f32 - 4.5)).sum()).unwrap(),
+        }
+    }
+    assert!(cfg!(miri) || followed > 3, "{followed}");
+}
+
 /// The chance of success is that of the model's logit, and 1 before anything failed.
 #[test]
 fn the_chance_of_success_by_its_logit() {
