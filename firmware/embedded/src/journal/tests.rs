@@ -419,3 +419,57 @@ fn a_copy_is_read_from_where_its_newest_log_begins() {
     }
     assert_eq!(copied(&mut flash), Err(ImageError::Version(9)));
 }
+
+/// Of a dropped page, an outcome is carried over unless a later failure or an outcome anew replaced it, in
+/// whatever page.
+#[test]
+fn a_replaced_outcome_is_not_carried() {
+    let layout = Layout { range: 0..768, records: 4 };
+    let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
+    let record = |level: u16, event: Event| Record::new(&space.combination(&[level, 0]).unwrap(), event);
+    let carried = |later: &Content<2>, place: u16| {
+        let mut flash = RamFlash::<3, 256, 4>::new();
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1).unwrap();
+        for i in 0..12 {
+            if journal.is_full() {
+                journal.turn(|_, _| None).unwrap();
+            }
+            let content = match i {
+                0 => Content::Entry(Entry::Record(record(3, Event::Told(1.0)))),
+                i if i == place => later.clone(),
+                _ => Content::Entry(Entry::Record(record(i % 3, Event::Failed))),
+            };
+            assert_eq!(journal.append_content(&content), Ok(true));
+        }
+        let page = journal.newest;
+        journal.turn(|record, _| record.event.value().filter(|_| record.levels()[0] == 3)).unwrap();
+        (0..journal.sizes.slots)
+            .filter(|slot| matches!(journal.slot(page, *slot).unwrap(), Slot::Holds(Content::Carried(_))))
+            .count()
+    };
+    for place in [4, 7, 8, 11] {
+        let entry = |level, event| Content::Entry(Entry::Record(record(level, event)));
+        assert_eq!(carried(&Content::Anew(record(3, Event::Told(2.0))), place), 0, "{place}");
+        assert_eq!(carried(&entry(3, Event::Failed), place), 0, "{place}");
+        // A repeat, and others.
+        for other in [entry(3, Event::Told(2.0)), entry(2, Event::Failed), Content::Anew(record(2, Event::Told(2.0)))] {
+            assert_eq!(carried(&other, place), 1, "{place}: {other:?}");
+        }
+    }
+}
+
+/// No more than so many copies are made, the best of the page first, wherever in it they were.
+#[test]
+fn the_most_that_are_carried_are_the_best() {
+    const LARGE: Layout = Layout { range: 0..8192, records: 40 };
+    let mut flash = RamFlash::<2, 4096, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, LARGE, 1).unwrap();
+    (0..80).rev().for_each(|value| assert!(!append(&mut journal, &entry(value as f32))));
+    let page = journal.newest;
+    assert_eq!(journal.turn(|record, _| record.event.value()), Ok(true));
+    let carried = (0..journal.sizes.slots).filter_map(|slot| match journal.slot(page, slot).unwrap() {
+        Slot::Holds(Content::Carried(record)) => record.event.value(),
+        _ => None,
+    });
+    assert!(carried.eq((40..40 + MOST_CARRIED).map(|value| value as f32)));
+}

@@ -90,4 +90,24 @@ mod tests {
             assert_eq!((tuner.len(), tuner.queue()), (0, &queue[..]));
         }
     }
+
+    /// Of equal ones the first measured comes first; what failed or breaks a limit is not asked for again.
+    #[test]
+    fn neither_failures_nor_what_breaks_a_limit_is_kept() {
+        type Limited = trimtab::tuner!(KNOBS, observations: 16, rows: 32, limits: 1);
+        let (mut tuner, space) = (std::boxed::Box::new(Limited::new()), Space::new(&KNOBS).unwrap());
+        for goal in [Goal::Minimise, Goal::Maximise] {
+            tuner.init(space.clone(), Config { goal, ..Config::default() }, 1).unwrap();
+            let c = |i: u16| space.combination(&[i % 4, i / 4]).unwrap();
+            for i in 0..14 {
+                match i % 7 {
+                    0 => tuner.tell_failed(&c(i)).unwrap(),
+                    3 => tuner.tell_with(&c(i), 2.0, &[-1.0]).unwrap(),
+                    _ => tuner.tell_with(&c(i), 2.0, &[1.0]).unwrap(),
+                }
+            }
+            let queue = begin_anew(&mut *tuner);
+            assert_eq!(queue[..], [1, 2, 4, 5, 6, 8, 9, 11].map(c), "{goal:?}");
+        }
+    }
 }

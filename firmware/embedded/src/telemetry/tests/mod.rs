@@ -321,3 +321,23 @@ fn names_are_sent_in_the_order_of_the_knobs() {
         assert_eq!((number, frame), (at as u32, Frame::Name { place: at as u16, name }));
     }
 }
+
+/// Nothing is missing before a hello, whatever its number; a byte that is not the end stands between frames.
+#[test]
+fn a_hello_starts_the_count_over() {
+    let hello = split(&sent())[0].clone();
+    let mut first = hello.clone();
+    let (_, frame) = wire::decode(&mut first).unwrap();
+    let mut decoder = Decoder::<256>::new();
+    for (number, frame, lost) in [(0, &Frame::End, 0), (5, &frame, 0), (7, &Frame::End, 1), (2, &frame, 0)] {
+        let (mut plain, mut stuffed) = ([0; 256], [0; 256]);
+        let bytes = wire::encode(number, frame, &mut plain, &mut stuffed).unwrap();
+        assert!(decoder.is_between());
+        for byte in &bytes[..bytes.len() - 1] {
+            assert!(decoder.push(*byte).is_none() && !decoder.is_between());
+        }
+        let received = decoder.push(0).unwrap().unwrap();
+        assert_eq!((received.number, received.lost), (number, lost));
+    }
+    assert_eq!((decoder.lost(), decoder.is_between()), (1, true));
+}
