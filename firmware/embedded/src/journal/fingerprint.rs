@@ -155,4 +155,31 @@ mod tests {
         let all = [after(&[]), after(&[1.0]), after(&[1.0, 2.0]), after(&[2.0, 1.0]), after(&[1.0, 2.0, 3.0])];
         assert!((0..5).all(|i| all[..i].iter().all(|other| *other != all[i])), "{all:x?}");
     }
+
+    /// What is covered, and in which order: logs in the field have it.
+    #[test]
+    fn a_fingerprint_covers_sizes_seed_meaning_knobs_and_configuration() {
+        const VALUES: [f32; 2] = [1.0, 10.0];
+        let knobs = [
+            Knob::nominal(3),
+            Knob::ranked(4),
+            Knob::graded(&VALUES, Scale::Linear),
+            Knob::graded(&VALUES, Scale::Log),
+            Knob::range(0.0, 4.0, 1.0),
+        ];
+        let space = Space::<5>::new(&knobs).unwrap();
+        let mut bytes = std::vec![8, 0, 0, 0, 44, 1, 0, 0];
+        bytes.extend_from_slice(&0x0102_0304_0506_0708_u64.to_le_bytes());
+        bytes.extend_from_slice(&[9, 0, 0, 0]);
+        for (kind, levels, values) in
+            [(0, 3, &[][..]), (1, 4, &[]), (2, 2, &VALUES), (3, 2, &VALUES), (4, 5, &[0.0_f32, 4.0])]
+        {
+            bytes.extend_from_slice(&[kind, levels, 0, 0, 0]);
+            values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        }
+        let mut room = [0; 256];
+        bytes.extend_from_slice(postcard::to_slice(&Config::default(), &mut room).unwrap());
+        let own = fingerprint(&space, &Config::default(), 0x0102_0304_0506_0708, &[8, 300], 9);
+        assert_eq!(own, CRC.checksum(&bytes));
+    }
 }
