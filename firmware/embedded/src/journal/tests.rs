@@ -35,7 +35,7 @@ fn bytes_are_those_of_version_2() {
     for entry in [entry(0.5), Entry::Restarted] {
         journal.append(&entry).unwrap();
     }
-    journal.begin().unwrap();
+    (0..2).for_each(|_| journal.begin().unwrap());
     let mut bytes = [0; 256];
     flash.read(0, &mut bytes).unwrap();
     let (header, slots) = bytes.split_at(28);
@@ -49,10 +49,10 @@ fn bytes_are_those_of_version_2() {
     // Length, record; the record's version, told, 0.5, two levels; checksum; ones.
     assert_eq!(slots[..16], [10, 0, 2, 0, 0, 0, 0, 0x3F, 2, 3, 5, 0x9D, 0x76, 0xE5, 0x79, 0xFF]);
     assert_eq!(slots[16..22], [1, 1, 0x37, 0xFE, 0x5D, 0x91]);
-    // After twelve slots: two entries, then one boot; checksum.
+    // After twelve slots: two entries, then one boot; checksum. The same with two boots.
     let (slots, marks) = slots.split_at(12 * 16);
-    assert_eq!(marks[..4], [0x11, 0, 0xD5, 0x14]);
-    assert!(slots[22..].iter().chain(&marks[4..]).all(|byte| *byte == 0xFF));
+    assert_eq!(marks[..8], [0x11, 0, 0xD5, 0x14, 0x12, 0, 0xB3, 0x94]);
+    assert!(slots[22..].iter().chain(&marks[8..]).all(|byte| *byte == 0xFF));
 }
 
 /// Words of any size, from single bytes to the 32 of the largest chips.
@@ -537,4 +537,75 @@ fn the_newest_page_of_a_full_ring_needs_no_header() {
     let (mut journal, found) = Journal::<_, 2>::open(&mut flash, layout, 1).unwrap();
     assert_eq!((found, journal.newest, journal.oldest, journal.total()), (Found::Log, 4, 2, 18));
     assert_eq!(entries(&mut journal), ((8..18).map(|cost| entry(cost as f32)).collect(), 0));
+}
+
+/// A record of the oldest page and one of the same combination in a later page, copies or not: which are
+/// carried, by their places there.
+#[test]
+fn copies_and_entries_of_a_combination_replace_each_other_in_their_order() {
+    let layout = Layout { range: 0..1024, records: 4 };
+    let space = Space::<2>::new(&[Knob::nominal(4), Knob::ranked(8)]).unwrap();
+    let record = |level: u16, event: Event| Record::new(&space.combination(&[level, 0]).unwrap(), event);
+    let entry = |level, event| Content::Entry(Entry::Record(record(level, event)));
+    // Which records of a first page of four are copied by the turn that drops it; `later` is in that page.
+    let carried = |oldest: [&Content<2>; 4], later: Option<(u32, &Content<2>)>, rank: f32| {
+        let mut flash = RamFlash::<4, 256, 4>::new();
+        let (mut journal, _) = Journal::<_, 2>::open(&mut flash, layout.clone(), 1).unwrap();
+        for i in 0..16 {
+            if journal.is_full() {
+                journal.turn(|_, _| None).unwrap();
+            }
+            let other = entry(2, Event::Told(9.0));
+            let content = match (i, later) {
+                (0..4, _) => oldest[i as usize],
+                (i, Some((page, later))) if i == 4 * page + 1 => later,
+                _ => &other,
+            };
+            assert_eq!(journal.append_content(content), Ok(true));
+        }
+        let (page, slots) = (journal.newest, journal.sizes.slots);
+        let first = journal.slot;
+        journal.turn(|record, _| (record.levels()[0] != 2).then(|| record.event.value().unwrap_or(rank))).unwrap();
+        (first..slots)
+            .filter_map(|slot| match journal.slot(page, slot).unwrap() {
+                Slot::Holds(Content::Carried(record)) => Some((record.levels()[0], record.event)),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+    };
+    let (told, failed, other) = (entry(3, Event::Told(1.0)), entry(3, Event::Failed), entry(2, Event::Told(9.0)));
+    let [told_copy, failed_copy] = [Event::Told(1.0), Event::Failed].map(|event| Content::Carried(record(3, event)));
+    let one = |oldest, later, rank| carried([oldest, &other, &other, &other], Some(later), rank).len();
+    for page in [1, 2, 3] {
+        // A failure that something replaced counts while there is an older copy to replace, which is not of this turn.
+        assert_eq!(one(&failed, (page, &told_copy), 1.0), usize::from(page != 3), "{page}");
+        assert_eq!(one(&failed, (page, &told), 1.0), 0, "{page}");
+        assert_eq!(one(&failed, (page, &told), f32::INFINITY), 1, "{page}");
+        // Copies are newer than the copies of this page and older than its entries.
+        assert_eq!(one(&told_copy, (page, &failed_copy), 1.0), usize::from(page == 3), "{page}");
+        assert_eq!(one(&told, (page, &failed_copy), 1.0), 1, "{page}");
+    }
+    // In one page, a failure takes the place of what was chosen of its combination before, and of nothing else.
+    let first = entry(1, Event::Told(0.5));
+    let kept = [(1, Event::Told(0.5)), (3, Event::Failed)];
+    assert_eq!(carried([&first, &told, &failed, &other], None, f32::INFINITY), kept);
+    assert_eq!(carried([&told, &failed, &first, &other], None, f32::INFINITY), kept);
+}
+
+/// Of a page that is dropped, each record is ranked with the number of restarts in later pages.
+#[test]
+fn restarts_in_later_pages_are_counted() {
+    let mut flash = RamFlash::<3, 256, 4>::new();
+    let (mut journal, _) = Journal::<_, 2>::open(&mut flash, Layout { range: 0..768, records: 4 }, 1).unwrap();
+    for i in 0..12 {
+        append(&mut journal, &if [5, 10].contains(&i) { Entry::Restarted } else { entry(i as f32) });
+    }
+    let mut seen = Vec::new();
+    journal
+        .turn(|record, restarts| {
+            seen.push((record.event.value(), restarts));
+            None
+        })
+        .unwrap();
+    assert_eq!(seen, [0.0, 1.0, 2.0, 3.0].map(|value| (Some(value), 2)));
 }
