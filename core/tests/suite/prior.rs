@@ -336,6 +336,23 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert!(Error::from(InitError::OtherFleet).to_string().contains("other knobs"));
 }
 
+/// Also in a tuner whose type has the configuration.
+#[test]
+fn a_fixed_configuration_and_a_prior_go_together() {
+    type Fixed = trimtab::tuner!(KNOBS, observations: 24, rows: 64, prior, config: trimtab::settings::Defaults);
+    let (mut fixed, mut free) = (Fixed::new(), tuner(&prior(), 3));
+    let space = || Space::new(&KNOBS).unwrap();
+    let other = Config { initial: 9, ..Config::default() };
+    assert_eq!(fixed.init_with_prior(space(), other, &prior(), 3), Err(InitError::OtherConfig));
+    fixed.init_with_prior(space(), Config::default(), &prior(), 3).unwrap();
+    for i in 0..6 {
+        let asked = free.ask().unwrap();
+        assert_eq!(fixed.ask().unwrap(), asked);
+        free.tell(&asked.combination, 3.0 + i as f32).unwrap();
+        fixed.tell(&asked.combination, 3.0 + i as f32).unwrap();
+    }
+}
+
 /// Cut anywhere, longer, or with any byte changed, bytes are no prior; with a new checksum they may be
 /// one, but then a tuner with it works.
 #[test]
