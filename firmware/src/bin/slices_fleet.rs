@@ -1,4 +1,5 @@
-//! Counts instructions of `ask` and `tell` in slices under a prior: the antenna and 24 relays, 64 observations, 256 rows.
+//! Counts instructions of `ask` and `tell` in slices under a prior: the antenna and 24 relays, 64
+//! observations, 256 rows.
 #![no_std]
 #![no_main]
 
