@@ -454,6 +454,12 @@ mod tests {
         let path = std::env::temp_dir().join(format!("trimtab_{}.fleet", std::process::id()));
         stats::write(&path, &["a", "b", "c"].map(String::from), &one).unwrap();
         let (read, names) = stats::read(&path).unwrap();
+        // A file of an earlier version has no candidates.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (head, _) = text.split_once(",\"candidates\"").unwrap();
+        std::fs::write(&path, format!("{head}}}\n")).unwrap();
+        let (earlier, _) = stats::read(&path).unwrap();
+        assert!(earlier.candidates.is_empty() && earlier.numbers().write(&KNOBS).is_ok());
         std::fs::remove_file(&path).unwrap();
         assert_eq!((read.numbers().write(&KNOBS).unwrap(), names.len()), (bytes, 3));
     }
